@@ -1,0 +1,1 @@
+# Manual pages and generated references.

@@ -1,0 +1,14 @@
+#pragma once
+/*
+ * Numbers from text: the one helper for all of them. Strict: no blanks, no sign where none is allowed,
+ * no trailing bytes, no overflow. Units: plain numbers.
+ */
+#include <stdint.h>
+
+#include "libocispec/err.h"
+
+/* TEXT as a decimal number in MIN..MAX. WHAT names it in the error ("--interval"). */
+int num_u64 (const char *text, const char *what, uint64_t min, uint64_t max, uint64_t *ret,
+             struct err *e);
+int num_i64 (const char *text, const char *what, int64_t min, int64_t max, int64_t *ret,
+             struct err *e);

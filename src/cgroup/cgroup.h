@@ -1,0 +1,92 @@
+#pragma once
+/*
+ * One container's control group: found, made, limited, entered, frozen, counted, killed, removed.
+ *
+ * Works on cgroup v2, on v1 and on hybrid hosts (v1 controllers plus a cgroup2 hierarchy, which then
+ * only serves cgroup.kill). Discovery of v1 hierarchies is libcgroup's (which has no other home than
+ * v1.c); everything that touches a cgroup goes through directory descriptors and openat2 BENEATH, so a
+ * path in a config cannot leave its hierarchy (oci-matrix 2.3, security.md A46). Never moves a process
+ * other than the container's own, never touches a cgroup that it did not make.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "plan/plan.h"
+
+enum cgroup_layout { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2 };
+
+#define CGROUP_MAX_HIERARCHIES 16
+
+struct cgroup_hierarchy {
+    const char *controllers; /* v1: "memory" or "cpu,cpuacct" or "name=systemd"; v2: "" */
+    const char *mountpoint;  /* /sys/fs/cgroup/memory */
+    const char *path; /* of the container's cgroup, below the mount point, starting with '/' */
+    int dir;          /* directory descriptor of that cgroup, -1 until made or opened */
+    int tasks;        /* v1: its "tasks" file opened for writing by cgroup_create, else -1 */
+    bool made;        /* cgroup_create made (and cgroup_remove removes) it */
+};
+
+struct cgroup {
+    enum cgroup_layout layout;
+    struct cgroup_hierarchy h[CGROUP_MAX_HIERARCHIES]; /* with HYBRID, the cgroup2 one comes last */
+    size_t n;
+};
+
+/* Which layout this host has and where the container's cgroup would be in each hierarchy: an absolute
+ * path counts from the mount point, a relative one from the caller's own cgroup. Changes nothing. On a
+ * host without any writable cgroup the layout is NONE, which is an error only when limits are asked. */
+int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret,
+                   struct err *e);
+
+/* From what the state directory kept (the same paths), without looking at any config. Opens what still
+ * exists. */
+int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct cgroup *ret,
+                   struct err *e);
+/* The part of the state that cgroup_reopen needs. */
+int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgroup *ret,
+                 struct err *e);
+
+/* Makes the cgroup. One that exists and is not empty, or is frozen, is refused (as runc does). v2:
+ * enables the needed controllers from the top down. v1: cpuset.cpus and mems are inherited. */
+int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
+
+/* Writes every limit and reads the kernel's value back. A controller that is missing is an error that
+ * names it and the config key ("linux.resources.memory.limit: ..."). Devices: v1 devices.allow/deny,
+ * v2 an eBPF program, attached before any older one is detached. Used by create and update. */
+int cgroup_limit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
+int cgroup_limit_check (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
+
+/* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed. */
+int cgroup_clone_fd (const struct cgroup *cg);
+
+/* In the child, first thing: writes "0" to each prepared v1 tasks file. Moving oneself as a single
+ * thread needs no global lock in the kernel, so this costs microseconds where moving another process
+ * costs an RCU grace period. Allocates nothing. */
+int cgroup_enter (const struct cgroup *cg, struct err *e);
+/* True membership, read from PROCFS/PID/cgroup. PID 0 is the caller. */
+int cgroup_enter_check (const struct cgroup *cg, int procfs, pid_t pid, struct err *e);
+
+/* Moves another process in (exec falls back to it where CLONE_INTO_CGROUP is not there). */
+int cgroup_attach (const struct cgroup *cg, pid_t pid, struct err *e);
+
+/* Freezes or thaws and waits until it is so (at most 10 s). */
+int cgroup_freeze (struct cgroup *cg, bool frozen, struct err *e);
+int cgroup_is_frozen (const struct cgroup *cg, bool *ret, struct err *e);
+
+/* All process ids in it and below, as the caller's pid namespace sees them, ascending. */
+int cgroup_pids (const struct cgroup *cg, struct arena *a, pid_t **ret, size_t *ret_n,
+                 struct err *e);
+
+/* SIG to every process in it and below. SIGKILL uses cgroup.kill, else freezes, kills and thaws until
+ * nothing is left (a frozen v1 cgroup is always thawed, also on errors). */
+int cgroup_signal (struct cgroup *cg, int sig, struct err *e);
+
+/* Kills what is left and removes the folders that cgroup_create made, children first, in every
+ * hierarchy; EBUSY is retried with back-off for at most 10 s. Gone already is success. */
+int cgroup_remove (struct cgroup *cg, struct err *e);
+
+/* memory.events / memory.oom_control: how many OOM kills there were. */
+int cgroup_oom_kills (const struct cgroup *cg, uint64_t *ret, struct err *e);
+
+void cgroup_close (struct cgroup *cg);

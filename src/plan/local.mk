@@ -1,0 +1,1 @@
+libagentrt_a_SOURCES +=

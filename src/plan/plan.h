@@ -1,0 +1,182 @@
+#pragma once
+/*
+ * The plan: everything that a container's start will do, decided before clone3, as numbers, strings
+ * and pointers into immutable documents.
+ *
+ * Made by plan_build() from the effective config; read by the prepare_ and step_ functions of ns/,
+ * mnt/, cgroup/, harden/, tty/ and hook/ and by explain. Owns no descriptor and changes nothing.
+ * Everything it points to lives in one arena that outlives the run.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "libocispec/arena.h"
+#include "libocispec/err.h"
+#include "libocispec/ocispec.h"
+
+/* ---- namespaces ---- */
+enum plan_ns_kind {
+    NS_USER,
+    NS_MOUNT,
+    NS_PID,
+    NS_NET,
+    NS_IPC,
+    NS_UTS,
+    NS_CGROUP,
+    NS_TIME,
+    NS_COUNT
+};
+enum plan_ns_mode { NS_INHERIT, NS_MAKE, NS_JOIN };
+
+struct plan_ns {
+    enum plan_ns_mode mode;
+    const char *path; /* NS_JOIN: the namespace file on the host */
+};
+
+struct plan_idmap {
+    uint32_t inside, outside, count;
+};
+
+struct plan_idmaps {
+    const struct plan_idmap *uid, *gid;
+    size_t n_uid, n_gid;
+};
+
+struct plan_sysctl {
+    const char *key;  /* as the config spells it, for messages */
+    const char *path; /* below /proc/sys, '/' separated: "net/ipv4/ip_forward" */
+    const char *value;
+};
+
+struct plan_time_offset {
+    bool set;
+    int64_t secs;
+    uint32_t nanosecs;
+};
+
+/* ---- mounts: what spec/mntopt made of type, source and options ---- */
+enum plan_mount_kind {
+    MOUNT_BIND,    /* bind or rbind of SOURCE */
+    MOUNT_NEW,     /* a new instance of file system FSTYPE */
+    MOUNT_REMOUNT, /* change the flags of what is mounted at DEST */
+};
+
+struct plan_mount {
+    size_t
+        index; /* position in config.json's mounts, for messages; SIZE_MAX for the runtime's own */
+    enum plan_mount_kind kind;
+    const char *source;      /* bind: absolute host path; else the text for mountinfo, never NULL */
+    const char *dest;        /* absolute, cleaned (no "..", no "//") */
+    const char *fstype;      /* MOUNT_NEW */
+    const char *const *data; /* MOUNT_NEW: "key=value" or "flag" for fsconfig, NULL-terminated */
+    bool recursive;          /* rbind */
+    bool tmpcopyup;          /* start the tmpfs with a copy of what DEST held */
+    bool src_nofollow, dest_nofollow;
+    bool has_idmap; /* idmap or ridmap, or mappings given */
+    bool idmap_recursive;
+    struct plan_idmaps idmaps; /* empty with has_idmap: the container's own user namespace */
+    uint64_t set, clear;       /* MOUNT_ATTR_* of the mount itself */
+    uint64_t rset, rclear;     /* MOUNT_ATTR_* of it and all below */
+    unsigned long sb_set,
+        sb_clear; /* MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, MS_MANDLOCK, MS_I_VERSION, MS_SILENT, MS_RDONLY */
+    unsigned long
+        propagation; /* MS_PRIVATE, MS_SHARED, MS_SLAVE or MS_UNBINDABLE, 0 = MS_PRIVATE|MS_REC */
+    bool propagation_recursive;
+    const char *label; /* mountLabel option text "context=\"...\"" or NULL */
+};
+
+struct plan_device {
+    const char *path; /* absolute, in the container */
+    mode_t type;      /* S_IFCHR, S_IFBLK or S_IFIFO */
+    uint32_t major, minor;
+    mode_t mode; /* permission bits */
+    uid_t uid;   /* container ids */
+    gid_t gid;
+    bool is_default; /* one of the OCI default devices */
+};
+
+/* ---- the process: the same for create and exec ---- */
+enum plan_cap_set {
+    CAPS_BOUNDING,
+    CAPS_EFFECTIVE,
+    CAPS_INHERITABLE,
+    CAPS_PERMITTED,
+    CAPS_AMBIENT,
+    CAPS_COUNT
+};
+
+struct plan_rlimit {
+    int resource; /* RLIMIT_* */
+    const char *name;
+    uint64_t soft, hard;
+};
+
+struct plan_process {
+    char *const *args; /* NULL-terminated, args[0] present */
+    char *const *env;  /* NULL-terminated, last of equal names wins, HOME not added yet */
+    const char *path;  /* value of PATH in env, or NULL */
+    const char *cwd;
+    uid_t uid;
+    gid_t gid;
+    const gid_t *gids;
+    size_t n_gids;
+    mode_t umask;
+    bool terminal;
+    uint16_t rows, cols;       /* 0: leave */
+    uint64_t caps[CAPS_COUNT]; /* bit N = capability number N */
+    bool no_new_privs;
+    const struct plan_rlimit *rlimits;
+    size_t n_rlimits;
+    bool has_oom_score_adj;
+    int oom_score_adj;
+    const char *apparmor, *selinux; /* NULL: leave */
+    const struct oci_scheduler *scheduler;
+    const struct oci_io_priority *io_priority;
+    const struct oci_exec_cpu_affinity *cpu_affinity; /* exec only */
+};
+
+struct plan_cgroup {
+    const char *path; /* as given in cgroupsPath, or "/ID"; '..' refused before it comes here */
+    bool given;       /* cgroupsPath was in the config */
+    const struct oci_linux_resources *resources; /* NULL: none asked */
+    bool own_ns;                                 /* container gets its own cgroup namespace */
+};
+
+struct plan {
+    const char *id;
+    const char *bundle;              /* absolute */
+    const struct oci_config *config; /* the effective config */
+    bool is_exec;                    /* joins a running container: no mounts, no hooks */
+
+    struct plan_ns ns[NS_COUNT];
+    struct plan_idmaps idmaps;
+    struct plan_time_offset boottime, monotonic;
+    const char *hostname, *domainname;
+    const struct plan_sysctl *sysctls;
+    size_t n_sysctls;
+
+    const char *rootfs; /* absolute host path */
+    bool rootfs_readonly;
+    unsigned long rootfs_propagation; /* MS_* | MS_REC, 0 = leave private */
+    const struct plan_mount *mounts;
+    size_t n_mounts;
+    const struct plan_device *devices;
+    size_t n_devices;
+    const char *const *masked, *const *readonly; /* absolute */
+    size_t n_masked, n_readonly;
+    const char *mount_label;
+    bool no_pivot;
+
+    struct plan_process process;
+    bool new_keyring;
+    bool has_personality;
+    unsigned long personality;
+    const struct oci_memory_policy *memory_policy;
+    const struct oci_linux_seccomp *seccomp; /* NULL: no filter */
+    struct plan_cgroup cgroup;
+    const struct oci_hooks *hooks; /* NULL: none */
+    unsigned int preserve_fds;     /* descriptors 3.. that the process keeps, LISTEN_FDS included */
+};

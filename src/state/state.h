@@ -1,0 +1,94 @@
+#pragma once
+/*
+ * The state directory: one folder per container below the state root, and what it says.
+ *
+ *   ROOT/ID/            mkdir of it is the claim: exactly one create wins
+ *   ROOT/ID/state.json  struct oci_saved_state, replaced atomically; written before any other effect
+ *   ROOT/ID/config.json the effective config (what exec and hooks obey)
+ *   ROOT/ID/gate        locked (OFD) by the container's init until its execve: created <=> locked
+ *   ROOT/ID/gate.sock   where `start` knocks
+ *   ROOT/.cache/        compiled seccomp filters
+ *
+ * Identity of a process is pidfd or (pid, start time). Changes are made under an flock of the folder.
+ * Nothing is synced to disk: the root is on /run, and a state outlives no reboot; what a crash can leave
+ * (an empty folder, a missing or cut-off file) is handled by every command and removed by delete --force.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libocispec/arena.h"
+#include "libocispec/err.h"
+#include "libocispec/ocispec.h"
+
+enum state_status {
+    STATUS_CREATING,
+    STATUS_CREATED,
+    STATUS_RUNNING,
+    STATUS_PAUSED,
+    STATUS_STOPPED
+};
+extern const char *const state_status_names[];
+
+/* The default root: /run/agentrt for the host's root; $XDG_RUNTIME_DIR/agentrt (0700, sticky) for
+ * anyone else and for root of a user namespace with USER != root (as runc). */
+int state_default_root (struct arena *a, const char **ret, struct err *e);
+
+/* Opens (and with MAKE makes, 0700) the root. "/" and a folder of another owner or writable by others
+ * are refused. MAKE false and nothing there: *RET is -1 and 0 is returned. */
+int state_open_root (const char *path, bool make, int *ret, struct err *e);
+
+struct state {
+    const char *id;
+    int dir;                             /* ROOT/ID */
+    int root;                            /* borrowed */
+    const struct oci_saved_state *saved; /* NULL where state.json is missing or unreadable */
+};
+
+/* mkdir. An existing one: "container with given ID already exists", -EEXIST. Returns locked. */
+int state_claim (int root, const char *id, struct state *ret, struct err *e);
+
+/* Opens and, if LOCK, locks (waits at most 60 s), reads state.json. Unknown: "container does not exist",
+ * -ENOENT. With ALLOW_BROKEN (delete --force) a bad or missing state.json leaves saved NULL. */
+enum state_open_flags { STATE_LOCK = 1, STATE_ALLOW_BROKEN = 2 };
+int state_open (int root, const char *id, int flags, struct arena *a, struct state *ret,
+                struct err *e);
+void state_close (struct state *s);
+
+int state_write (struct state *s, const struct oci_saved_state *saved, struct err *e);
+int state_write_config (struct state *s, const struct oci_config *config, struct err *e);
+int state_read_config (const struct state *s, struct arena *a, const struct oci_config **ret,
+                       struct err *e);
+
+/* Unlinks what is in ROOT/ID and the folder, last the folder. Gone already is success. */
+int state_remove (struct state *s, struct err *e);
+
+/* All ids, sorted. Claimed folders without a state are in it. */
+int state_list (int root, struct arena *a, const char *const **ret, size_t *ret_n, struct err *e);
+
+/* Looks at the processes; PAUSED is the caller's to find out (cgroup/ is not below). */
+int state_status (const struct state *s, enum state_status *ret, struct err *e);
+
+/* pidfd of the saved init if it is still that process, else -ESRCH (stopped; zombies count as stopped). */
+int state_pidfd (const struct oci_saved_state *saved, struct err *e);
+/* Field 22 of PID's stat: clock ticks since boot. */
+int state_start_time (pid_t pid, uint64_t *ret, struct err *e);
+
+/* The gate. Parent: makes gate.sock and gate before clone3 (close-on-exec descriptors, inherited by the
+ * child, which takes the lock with state_gate_lock). */
+struct state_gate {
+    int listener, lock;
+};
+int state_gate_make (const struct state *s, struct state_gate *ret, struct err *e);
+int state_gate_lock (const struct state_gate *g, struct err *e);
+bool state_gate_is_locked (const struct state *s);
+/* Init: waits for a `start` of the same user; TERM, INT, HUP and QUIT end it with 128+N. Returns the
+ * connection, over which a struct err or (by execve closing it) success is told. */
+int state_gate_wait (const struct state_gate *g, struct err *e);
+/* `start`: connects and waits for the end of file that execve makes, or for an error. A dead init is
+ * noticed at once. */
+int state_gate_open (const struct state *s, struct err *e);
+
+/* The OCI state document of S ("ociVersion", "id", "status", "pid", ...). Pid 0 when stopped. */
+int state_oci (const struct state *s, enum state_status status, struct arena *a,
+               struct oci_state *ret, struct err *e);
