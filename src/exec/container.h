@@ -1,0 +1,80 @@
+#pragma once
+/*
+ * The life of a container: what each command does, once its options are parsed.
+ *
+ * The only module in which two processes exist. It instantiates the two step lists of plan/steps.def:
+ * the parent's list around clone3, the child's list after it, and the messages between them. Every
+ * effect on the host is undone by walking the executed parent steps backwards. Never prints: text for
+ * people that is no error goes through the caller's `note`.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libocispec/arena.h"
+#include "libocispec/err.h"
+#include "libocispec/ocispec.h"
+#include "state/state.h"
+
+/* What every command knows. */
+struct container_env {
+    const char *root;   /* state root: --root, else state_default_root */
+    const char *policy; /* "oci" */
+    bool no_cgroup;     /* --cgroup-manager disabled */
+    char *const *argv;  /* the whole command line, to run it again from a sealed copy */
+    void (*note) (int level, const char *text); /* enum log_level of base/log.h; may be NULL */
+};
+
+struct container_create_options {
+    const char *id;
+    const char *bundle;   /* folder with config.json; "." when not given */
+    const char *config;   /* NULL: config.json in the bundle; else a path */
+    const char *pid_file; /* NULL: none. Decimal, no newline, only on success, before exit */
+    const char
+        *console_socket;      /* AF_UNIX path that gets the pty; required for terminal + detached */
+    const char *pidfd_socket; /* AF_UNIX path that gets a pidfd of init */
+    bool no_pivot, no_new_keyring;
+    bool detach;               /* run -d */
+    bool keep;                 /* run --keep: state and cgroup stay after the exit */
+    unsigned int preserve_fds; /* beyond LISTEN_FDS */
+};
+
+struct container_exec_options {
+    const char *id;
+    const char *process_file; /* --process: a JSON file; else the fields below */
+    char *const *args;        /* NULL-terminated */
+    const char *cwd, *user;   /* user: UID[:GID] */
+    const char *const *env;   /* NULL-terminated K=V, added to the container's */
+    const char *const *caps;  /* NULL-terminated CAP_X, added */
+    const uint32_t *gids;
+    size_t n_gids;
+    const char *process_label, *apparmor,
+        *cgroup; /* cgroup: sub-cgroup path below the container's */
+    const char *pid_file, *console_socket, *pidfd_socket;
+    bool tty, detach, no_new_privs, ignore_paused;
+    unsigned int preserve_fds;
+};
+
+/* create: init waits at the gate. Everything is undone on failure. */
+int container_create (const struct container_env *env, const struct container_create_options *o,
+                      struct err *e);
+/* create + start; foreground: waits, forwards signals, removes the container. *RET_STATUS is what the
+ * command should exit with: the workload's code, or 128+N. */
+int container_run (const struct container_env *env, const struct container_create_options *o,
+                   int *ret_status, struct err *e);
+int container_start (const struct container_env *env, const char *id, struct err *e);
+/* *RET_STATUS as above (0 when detached). A failure before the process runs returns an error. */
+int container_exec (const struct container_env *env, const struct container_exec_options *o,
+                    int *ret_status, struct err *e);
+/* SIG to init. ALL: to every process of its cgroup, and a stopped container is no error. "container not
+ * running" when stopped. */
+int container_kill (const struct container_env *env, const char *id, int sig, bool all,
+                    struct err *e);
+/* FORCE: kills first, cleans half-made ones, and an unknown id is success. */
+int container_delete (const struct container_env *env, const char *id, bool force, struct err *e);
+/* The OCI state document, status looked up now (paused included). */
+int container_state (const struct container_env *env, const char *id, struct arena *a,
+                     struct oci_state *ret, struct err *e);
+/* All process ids of the container, ascending. */
+int container_pids (const struct container_env *env, const char *id, struct arena *a, pid_t **ret,
+                    size_t *ret_n, struct err *e);
