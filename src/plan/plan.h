@@ -130,6 +130,7 @@ struct plan_process {
     bool no_new_privs;
     const struct plan_rlimit *rlimits;
     size_t n_rlimits;
+    bool raises_rlimits; /* a hard limit is above the caller's own */
     bool has_oom_score_adj;
     int oom_score_adj;
     const char *apparmor, *selinux; /* NULL: leave */
@@ -143,6 +144,7 @@ struct plan_cgroup {
     bool given;       /* cgroupsPath was in the config */
     const struct oci_linux_resources *resources; /* NULL: none asked */
     bool own_ns;                                 /* container gets its own cgroup namespace */
+    bool disabled; /* --cgroup-manager disabled: none is made or entered */
 };
 
 struct plan {
@@ -150,6 +152,8 @@ struct plan {
     const char *bundle;              /* absolute */
     const struct oci_config *config; /* the effective config */
     bool is_exec;                    /* joins a running container: no mounts, no hooks */
+    bool host_root_is_outside; /* the host's uid 0 has no id in the container's user namespace */
+    const char *pid_file;      /* NULL: none */
 
     struct plan_ns ns[NS_COUNT];
     struct plan_idmaps idmaps;
