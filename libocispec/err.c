@@ -41,17 +41,16 @@ int err_sys (struct err *e, const char *fmt, ...)
 
 int err_add (struct err *e, const char *fmt, ...)
 {
-    char head[ERR_MSG_MAX];
-    char tail[ERR_MSG_MAX];
+    char text[ERR_MSG_MAX];
+    size_t len;
     va_list ap;
 
     va_start (ap, fmt);
-    (void)vsnprintf (head, sizeof head, fmt, ap);
+    (void)vsnprintf (text, sizeof text, fmt, ap);
     va_end (ap);
-    memcpy (tail, e->msg, sizeof tail);
-    tail[sizeof tail - 1] = '\0';
-    (void)snprintf (e->msg, sizeof e->msg, "%.*s: %.*s", (int)sizeof head, head, (int)sizeof tail,
-                    tail);
+    len = strlen (text);
+    if (snprintf (text + len, sizeof text - len, ": %s", e->msg) > 0) /* cut off is fine */
+        memcpy (e->msg, text, sizeof text);
     return -e->code;
 }
 
