@@ -4,7 +4,8 @@
  * descriptor that came out of it.
  *
  * Owns openat2 and its resolve rules, whole-file reads and writes with a cap, descriptors over
- * sockets. Every descriptor made here is close-on-exec. Never follows a magic link.
+ * sockets. Every descriptor made here is close-on-exec. Never follows a magic link that the caller did
+ * not name.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@ enum fd_resolve {
     FD_IN_ROOT, /* DIRFD is the root: absolute links and .. stay inside (RESOLVE_IN_ROOT) */
     FD_BENEATH, /* leaving DIRFD is an error (RESOLVE_BENEATH) */
     FD_PROC,    /* BENEATH and never onto another mount: for procfs, cgroupfs and sysfs */
-    FD_HOST,    /* plain resolution of a path that the caller (not the container) named */
+    FD_HOST,    /* plain resolution, magic links too (/proc/PID/ns/net), of a path that the caller
+                   (not the container) named */
 };
 
 /* openat2 (DIRFD, PATH, FLAGS | O_CLOEXEC, MODE). EAGAIN is retried (a bounded number of times: a
@@ -29,7 +31,8 @@ int fd_open_mode (int dirfd, const char *path, int flags, mode_t mode, enum fd_r
                   struct err *e);
 
 /* The whole file below DIRFD as a NUL-terminated string in the arena; *RET_LEN (may be NULL) counts
- * without that NUL. More than MAX bytes is -EFBIG. Works for procfs and cgroupfs files. */
+ * without that NUL. More than MAX bytes is -EFBIG. Works for procfs and cgroupfs files. Unless HOW is
+ * FD_HOST (where a pipe is fine), anything but a regular file is -EINVAL and never blocks. */
 int fd_read_file (int dirfd, const char *path, size_t max, enum fd_resolve how, struct arena *a,
                   char **ret, size_t *ret_len, struct err *e);
 
@@ -45,17 +48,21 @@ int fd_write_all (int fd, const void *buf, size_t len);
 int fd_write_kernel (int dirfd, const char *path, const char *text, enum fd_resolve how,
                      struct err *e);
 
-/* Makes FILE below DIRFD with LEN bytes and mode MODE: written under a temporary name in the same
- * folder, then renamed over FILE, so a reader sees the old or the new bytes and never a part. */
+/* Makes FILE (a host path, relative to DIRFD) with LEN bytes and exactly mode MODE: written under a
+ * temporary name in the same folder, then renamed over FILE, so a reader sees the old or the new bytes
+ * and never a part. */
 int fd_write_atomic (int dirfd, const char *file, const void *buf, size_t len, mode_t mode,
                      struct err *e);
 
-/* mkdir -p of PATH below ROOTFD, resolved like FD_IN_ROOT at each component, new ones with MODE. *RET
- * is an O_PATH descriptor of the last one. An existing component that is no directory is -ENOTDIR. */
+/* mkdir -p of PATH below ROOTFD, resolved like FD_IN_ROOT at each component, new ones with exactly MODE
+ * (whatever the umask). *RET is an O_PATH descriptor of the last one. A component that is no directory,
+ * or a link that leads nowhere, is an error; one that somebody else makes meanwhile is not.
+ * CVE-2024-45310: nothing is ever made outside ROOTFD, whatever is renamed beside us. */
 int fd_mkdir_p (int rootfd, const char *path, mode_t mode, int *ret, struct err *e);
 
-/* Makes PATH's parents as above and PATH itself as an empty regular file if nothing is there. *RET is
- * an O_PATH descriptor of it. Never follows a link in the last component that leads nowhere. */
+/* Makes PATH's parents as above (mode 0755) and PATH itself as an empty regular file if nothing is
+ * there. *RET is an O_PATH descriptor of it, or of whatever was there before. A last component that is
+ * a link leading nowhere is -ELOOP. */
 int fd_make_file (int rootfd, const char *path, mode_t mode, int *ret, struct err *e);
 
 /* Sends one message of LEN >= 1 bytes with descriptor FD (or none if -1) over a UNIX socket. */
@@ -65,7 +72,8 @@ int fd_send (int sock, const void *buf, size_t len, int fd);
  * negative errno (-EPROTO when it was cut off). */
 ssize_t fd_recv (int sock, void *buf, size_t len, int *ret_fd);
 
-/* connect() to a UNIX stream socket at PATH, of any length (through a descriptor of its folder). */
+/* connect() to a UNIX stream socket at PATH, of any length (a long one through /proc/self/fd). Returns
+ * the connection. */
 int fd_connect_unix (const char *path, struct err *e);
 
 /* Opens /proc of the caller's pid namespace as a mount of its own that nobody else can reach or cover

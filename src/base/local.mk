@@ -1,1 +1,6 @@
-libagentrt_a_SOURCES += %D%/cleanup.h %D%/fd.h %D%/num.h %D%/log.h %D%/str.h
+libagentrt_a_SOURCES += %D%/cleanup.h %D%/kernel.h %D%/fd.c %D%/fd.h %D%/num.c %D%/num.h \
+	%D%/str.c %D%/str.h
+
+check_PROGRAMS += tests/unit/test_base
+tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_LDADD = $(unit_libs)
