@@ -16,6 +16,7 @@
 #include "libocispec/arena.h"
 #include "libocispec/err.h"
 #include "libocispec/ocispec.h"
+#include "spec/mntopt.h"
 
 /* ---- namespaces ---- */
 enum plan_ns_kind {
@@ -36,15 +37,6 @@ struct plan_ns {
     const char *path; /* NS_JOIN: the namespace file on the host */
 };
 
-struct plan_idmap {
-    uint32_t inside, outside, count;
-};
-
-struct plan_idmaps {
-    const struct plan_idmap *uid, *gid;
-    size_t n_uid, n_gid;
-};
-
 struct plan_sysctl {
     const char *key;  /* as the config spells it, for messages */
     const char *path; /* below /proc/sys, '/' separated: "net/ipv4/ip_forward" */
@@ -57,37 +49,7 @@ struct plan_time_offset {
     uint32_t nanosecs;
 };
 
-/* ---- mounts: what spec/mntopt made of type, source and options ---- */
-enum plan_mount_kind {
-    MOUNT_BIND,    /* bind or rbind of SOURCE */
-    MOUNT_NEW,     /* a new instance of file system FSTYPE */
-    MOUNT_REMOUNT, /* change the flags of what is mounted at DEST */
-};
-
-struct plan_mount {
-    size_t
-        index; /* position in config.json's mounts, for messages; SIZE_MAX for the runtime's own */
-    enum plan_mount_kind kind;
-    const char *source;      /* bind: absolute host path; else the text for mountinfo, never NULL */
-    const char *dest;        /* absolute, cleaned (no "..", no "//") */
-    const char *fstype;      /* MOUNT_NEW */
-    const char *const *data; /* MOUNT_NEW: "key=value" or "flag" for fsconfig, NULL-terminated */
-    bool recursive;          /* rbind */
-    bool tmpcopyup;          /* start the tmpfs with a copy of what DEST held */
-    bool src_nofollow, dest_nofollow;
-    bool has_idmap; /* idmap or ridmap, or mappings given */
-    bool idmap_recursive;
-    struct plan_idmaps idmaps; /* empty with has_idmap: the container's own user namespace */
-    uint64_t set, clear;       /* MOUNT_ATTR_* of the mount itself */
-    uint64_t rset, rclear;     /* MOUNT_ATTR_* of it and all below */
-    unsigned long sb_set,
-        sb_clear; /* MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, MS_MANDLOCK, MS_I_VERSION, MS_SILENT, MS_RDONLY */
-    unsigned long
-        propagation; /* MS_PRIVATE, MS_SHARED, MS_SLAVE or MS_UNBINDABLE, 0 = MS_PRIVATE|MS_REC */
-    bool propagation_recursive;
-    const char *label; /* mountLabel option text "context=\"...\"" or NULL */
-};
-
+/* ---- the file system; struct plan_mount is spec/mntopt.h's ---- */
 struct plan_device {
     const char *path; /* absolute, in the container */
     mode_t type;      /* S_IFCHR, S_IFBLK or S_IFIFO */
