@@ -1,1 +1,1 @@
-libagentrt_a_SOURCES += %D%/mntopt.h
+libagentrt_a_SOURCES += %D%/names.c %D%/names.h %D%/mntopt.h
