@@ -39,6 +39,21 @@ int err_sys (struct err *e, const char *fmt, ...)
     return -code;
 }
 
+int err_sym (struct err *e, const char *fmt, ...)
+{
+    int code = errno ?: EIO;
+    size_t len;
+    va_list ap;
+
+    e->code = code;
+    va_start (ap, fmt);
+    (void)vsnprintf (e->msg, sizeof e->msg, fmt, ap);
+    va_end (ap);
+    len = strlen (e->msg);
+    (void)snprintf (e->msg + len, sizeof e->msg - len, ": %s", strerrorname_np (code) ?: "unknown");
+    return -code;
+}
+
 int err_add (struct err *e, const char *fmt, ...)
 {
     char text[ERR_MSG_MAX];

@@ -1,1 +1,1 @@
-libagentrt_a_SOURCES +=
+libagentrt_a_SOURCES += %D%/ns.h
