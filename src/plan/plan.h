@@ -80,6 +80,7 @@ struct plan_process {
     char *const *args; /* NULL-terminated, args[0] present */
     char *const *env;  /* NULL-terminated, last of equal names wins, HOME not added yet */
     const char *path;  /* value of PATH in env, or NULL */
+    bool has_home;     /* HOME is in env; else there is a spare slot behind its end for it */
     const char *cwd;
     uid_t uid;
     gid_t gid;
@@ -89,6 +90,7 @@ struct plan_process {
     bool terminal;
     uint16_t rows, cols;       /* 0: leave */
     uint64_t caps[CAPS_COUNT]; /* bit N = capability number N */
+    uint64_t caps_withheld;    /* asked for, but the caller has them not to give */
     bool no_new_privs;
     const struct plan_rlimit *rlimits;
     size_t n_rlimits;
@@ -115,6 +117,8 @@ struct plan {
     const struct oci_config *config; /* the effective config */
     bool is_exec;                    /* joins a running container: no mounts, no hooks */
     bool host_root_is_outside; /* the host's uid 0 has no id in the container's user namespace */
+    bool is_rootless;          /* the caller is not root of the initial user namespace */
+    bool setgroups_denied;     /* the user namespace forbids setgroups */
     const char *pid_file;      /* NULL: none */
 
     struct plan_ns ns[NS_COUNT];

@@ -1,1 +1,1 @@
-libagentrt_a_SOURCES +=
+libagentrt_a_SOURCES += %D%/policy.c %D%/policy.h

@@ -1,0 +1,494 @@
+/*
+ * The child's rows of plan/steps.def, in the list's order. Nothing here parses, looks up names, logs or
+ * allocates, but for the container's own passwd file (HOME) and the state for hooks that run here.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "exec/run.h"
+#include "exec/sync.h"
+#include "hook/hook.h"
+#include "plan/steps.h"
+#include "tty/tty.h"
+
+/* ---- die_with_parent ---- */
+/* The parent may have ended before the call: its end of the socket is closed then. (getppid says nothing
+ * in a new pid namespace.) */
+static int arm_death_signal (struct run *r, struct err *e)
+{
+    struct pollfd pfd = { .fd = r->sync, .events = 0 };
+
+    if (prctl (PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return err_sys (e, "PR_SET_PDEATHSIG");
+    if (poll (&pfd, 1, 0) > 0 && (pfd.revents & POLLHUP))
+        return err_set (e, EPIPE, "the runtime ended");
+    return 0;
+}
+
+static int child_die_with_parent (struct run *r, struct err *e)
+{
+    return arm_death_signal (r, e);
+}
+
+static int child_die_with_parent_check (struct run *r, struct err *e)
+{
+    int sig = 0;
+
+    (void)r;
+    if (prctl (PR_GET_PDEATHSIG, &sig) < 0 || sig != SIGKILL)
+        return err_set (e, EINVAL, "the death signal is %d", sig);
+    return 0;
+}
+
+/* ---- cgroup_enter ---- */
+static int child_cgroup_enter (struct run *r, struct err *e)
+{
+    return cgroup_enter (&r->cgroup, e);
+}
+
+static int child_cgroup_enter_check (struct run *r, struct err *e)
+{
+    return cgroup_enter_check (&r->cgroup, r->procfs, 0, e);
+}
+
+/* ---- idmaps ---- */
+static int child_idmaps (struct run *r, struct err *e)
+{
+    int result = sync_expect (r->sync, SYNC_GO, e);
+
+    return result < 0 ? result : ns_become_root (&r->plan, e);
+}
+
+static int child_idmaps_check (struct run *r, struct err *e)
+{
+    int result = ns_idmaps_check (&r->plan, r->procfs, e);
+
+    /* Becoming root changed the credentials, which takes the death signal back. */
+    return result < 0 ? result : arm_death_signal (r, e);
+}
+
+/* ---- oom ---- */
+static int child_oom (struct run *r, struct err *e)
+{
+    return oom_set (&r->plan.process, r->procfs, e);
+}
+
+static int child_oom_check (struct run *r, struct err *e)
+{
+    return oom_check (&r->plan.process, r->procfs, e);
+}
+
+/* ---- time ---- */
+static int child_time (struct run *r, struct err *e)
+{
+    return ns_time (&r->plan, r->procfs, e);
+}
+
+static int child_time_check (struct run *r, struct err *e)
+{
+    return ns_time_check (&r->plan, r->procfs, e);
+}
+
+/* ---- hide ---- */
+static int child_hide (struct run *r, struct err *e)
+{
+    (void)r;
+    return self_hide (e);
+}
+
+static int child_hide_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return self_hide_check (e);
+}
+
+/* ---- join ---- */
+static int child_join (struct run *r, struct err *e)
+{
+    return ns_join (&r->plan, &r->ns, e);
+}
+
+static int child_join_check (struct run *r, struct err *e)
+{
+    return ns_join_check (&r->plan, &r->ns, e);
+}
+
+/* ---- cgroup_ns ---- */
+static int child_cgroup_ns (struct run *r, struct err *e)
+{
+    return ns_cgroup (&r->plan, e);
+}
+
+static int child_cgroup_ns_check (struct run *r, struct err *e)
+{
+    return ns_cgroup_check (&r->plan, r->procfs, e);
+}
+
+/* ---- keyring ---- */
+static int child_keyring (struct run *r, struct err *e)
+{
+    return keyring_new (r->plan.id, r->plan.process.selinux, r->procfs, e);
+}
+
+static int child_keyring_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return keyring_check (e);
+}
+
+/* ---- hostname, loopback, sysctl ---- */
+static int child_hostname (struct run *r, struct err *e)
+{
+    return ns_hostname (&r->plan, e);
+}
+
+static int child_hostname_check (struct run *r, struct err *e)
+{
+    return ns_hostname_check (&r->plan, e);
+}
+
+static int child_loopback (struct run *r, struct err *e)
+{
+    return ns_loopback (&r->plan, e);
+}
+
+static int child_loopback_check (struct run *r, struct err *e)
+{
+    return ns_loopback_check (&r->plan, e);
+}
+
+static int child_sysctl (struct run *r, struct err *e)
+{
+    return ns_sysctls (&r->plan, r->procfs, e);
+}
+
+static int child_sysctl_check (struct run *r, struct err *e)
+{
+    return ns_sysctls_check (&r->plan, r->procfs, e);
+}
+
+/* ---- the mounts: one row, one function of mnt/ ---- */
+#define MOUNT_ROW(row, act_fn, check_fn)                                                           \
+    static int child_##row (struct run *r, struct err *e)                                          \
+    {                                                                                              \
+        return act_fn (&r->mnt, e);                                                                \
+    }                                                                                              \
+    static int child_##row##_check (struct run *r, struct err *e)                                  \
+    {                                                                                              \
+        return check_fn (&r->mnt, e);                                                              \
+    }
+MOUNT_ROW (root_attach, mnt_root_attach, mnt_root_attach_check)
+MOUNT_ROW (mounts, mnt_mounts, mnt_mounts_check)
+MOUNT_ROW (devices, mnt_devices, mnt_devices_check)
+MOUNT_ROW (cwd_make, mnt_cwd_make, mnt_cwd_make_check)
+MOUNT_ROW (pivot, mnt_pivot, mnt_pivot_check)
+MOUNT_ROW (root_propagation, mnt_root_propagation, mnt_root_propagation_check)
+MOUNT_ROW (readonly_paths, mnt_readonly_paths, mnt_readonly_paths_check)
+MOUNT_ROW (masked_paths, mnt_masked, mnt_masked_check)
+MOUNT_ROW (root_readonly, mnt_root_readonly, mnt_root_readonly_check)
+
+static int child_mount_private (struct run *r, struct err *e)
+{
+    r->mnt.plan = &r->plan;
+    r->mnt.src = &r->sources;
+    return mnt_private (&r->mnt, e);
+}
+
+static int child_mount_private_check (struct run *r, struct err *e)
+{
+    return mnt_private_check (&r->mnt, e);
+}
+
+/* ---- mounted ---- */
+static int child_mounted (struct run *r, struct err *e)
+{
+    int result = sync_send (r->sync, SYNC_MOUNTED, e);
+
+    return result < 0 ? result : sync_expect (r->sync, SYNC_GO, e);
+}
+
+static int check_nothing (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the act itself ends only with an answer */
+}
+#define child_mounted_check check_nothing
+
+/* ---- hooks_container ---- */
+/* The pid as the container sees it: 1 in a pid namespace of its own. */
+static int child_hooks_container (struct run *r, struct err *e)
+{
+    return run_hooks (r, HOOK_CREATE_CONTAINER, STATUS_CREATING, getpid (), e);
+}
+#define child_hooks_container_check check_nothing
+
+/* ---- terminal ---- */
+static int child_terminal (struct run *r, struct err *e)
+{
+    const struct plan_process *p = &r->plan.process;
+    AUTO_FD ptmx = -1;
+    AUTO_FD master = -1;
+    int peer = -1;
+    int result;
+
+    ptmx = mnt_open_ptmx (&r->mnt, e);
+    if (ptmx < 0)
+        return ptmx;
+    result = tty_open (ptmx, p->rows, p->cols, &master, &peer, e);
+    if (result == 0 && !r->plan.is_exec)
+        result = mnt_console (&r->mnt, peer, e);
+    if (result == 0)
+        result = tty_send (r->console, master, e);
+    if (result == 0)
+        result = tty_take (peer, p->uid, e);
+    if (peer > STDERR_FILENO)
+        (void)close (peer);
+    return result;
+}
+
+static int child_terminal_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return tty_check (e);
+}
+
+/* ---- scheduling ---- */
+static int child_scheduling (struct run *r, struct err *e)
+{
+    const struct plan *p = &r->plan;
+    int result = sched_set (&p->process, e);
+
+    if (result == 0 && p->memory_policy)
+        result = mempolicy_set (p->memory_policy, e);
+    if (result == 0 && p->has_personality)
+        result = personality_set (p->personality, e);
+    return result;
+}
+
+static int child_scheduling_check (struct run *r, struct err *e)
+{
+    return sched_check (&r->plan.process, e);
+}
+
+/* ---- lsm ---- */
+static int child_lsm (struct run *r, struct err *e)
+{
+    return lsm_set_exec (&r->plan.process, r->procfs, e);
+}
+
+static int child_lsm_check (struct run *r, struct err *e)
+{
+    return lsm_check (&r->plan.process, r->procfs, e);
+}
+
+/* ---- stdio ---- */
+static int child_stdio (struct run *r, struct err *e)
+{
+    return tty_chown_stdio (r->plan.process.uid, e);
+}
+
+static int child_stdio_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return tty_stdio_check (e);
+}
+
+/* ---- chdir ---- */
+static int child_chdir (struct run *r, struct err *e)
+{
+    int result = program_chdir (r, e);
+
+    return result < 0 ? result : program_set_home (r, e);
+}
+
+static int child_chdir_check (struct run *r, struct err *e)
+{
+    return r->chdir_error ? 0 : program_cwd_check (e); /* tried again after ids, and checked then */
+}
+
+/* ---- seccomp, early and last ---- */
+static int child_seccomp_early (struct run *r, struct err *e)
+{
+    return seccomp_load (&r->filter, e);
+}
+
+static int child_seccomp_early_check (struct run *r, struct err *e)
+{
+    return seccomp_check (&r->filter, r->procfs, e);
+}
+
+static int child_seccomp (struct run *r, struct err *e)
+{
+    return seccomp_load (&r->filter, e);
+}
+#define child_seccomp_check check_nothing
+
+/* ---- identity and capabilities ---- */
+static int child_bounding (struct run *r, struct err *e)
+{
+    int result = caps_drop_bounding (&r->plan.process, e);
+
+    return result < 0 ? result : caps_keep (e);
+}
+
+static int child_bounding_check (struct run *r, struct err *e)
+{
+    return caps_check_bounding (&r->plan.process, e);
+}
+
+static int child_ids (struct run *r, struct err *e)
+{
+    return ids_set (&r->plan.process, r->plan.setgroups_denied, e);
+}
+
+static int child_ids_check (struct run *r, struct err *e)
+{
+    int result = ids_check (&r->plan.process, r->plan.setgroups_denied, e);
+
+    /* A change of uid takes the death signal back. */
+    return result < 0 ? result : arm_death_signal (r, e);
+}
+
+static int child_capabilities (struct run *r, struct err *e)
+{
+    return caps_set (&r->plan.process, e);
+}
+
+static int child_capabilities_check (struct run *r, struct err *e)
+{
+    int result = caps_check (&r->plan.process, r->procfs, e);
+
+    return result < 0 ? result : arm_death_signal (r, e);
+}
+
+static int child_no_new_privs (struct run *r, struct err *e)
+{
+    (void)r;
+    return nnp_set (e);
+}
+
+static int child_no_new_privs_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return nnp_check (e);
+}
+
+/* ---- executable ---- */
+static int child_executable (struct run *r, struct err *e)
+{
+    int result = r->chdir_error ? program_chdir (r, e) : 0;
+
+    if (result == 0 && r->chdir_error)
+        result = err_set (e, r->chdir_error, "/process/cwd: the user cannot enter '%s'",
+                          r->plan.process.cwd);
+    return result < 0 ? result : program_find (r, e);
+}
+
+static int child_executable_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return program_cwd_check (e);
+}
+
+/* ---- fds ---- */
+static int child_fds (struct run *r, struct err *e)
+{
+    return fds_cloexec_from (STDERR_FILENO + 1 + r->plan.preserve_fds, e);
+}
+
+static int child_fds_check (struct run *r, struct err *e)
+{
+    return fds_check (STDERR_FILENO + 1 + r->plan.preserve_fds, r->procfs, e);
+}
+
+/* ---- ready, gate ---- */
+static int child_ready (struct run *r, struct err *e)
+{
+    int result = r->gate.lock >= 0 ? state_gate_lock (&r->gate, e) : 0;
+
+    if (result == 0)
+        result = sync_send (r->sync, SYNC_READY, e);
+    if (result == 0)
+        result = sync_expect (r->sync, SYNC_GO, e);
+    if (result == 0 && prctl (PR_SET_PDEATHSIG, 0) < 0)
+        result = err_sys (e, "PR_SET_PDEATHSIG");
+    return result < 0 ? result : sync_send (r->sync, SYNC_HANDED, e);
+}
+#define child_ready_check check_nothing
+
+static int child_gate (struct run *r, struct err *e)
+{
+    int conn;
+
+    if (r->starts_at_once)
+        return sync_expect (r->sync, SYNC_GO, e);
+    conn = state_gate_wait (&r->gate, e);
+    if (conn < 0)
+        return conn;
+    r->report = conn;
+    return 0;
+}
+#define child_gate_check check_nothing
+
+static int child_hooks_start (struct run *r, struct err *e)
+{
+    return run_hooks (r, HOOK_START_CONTAINER, STATUS_CREATED, getpid (), e);
+}
+#define child_hooks_start_check check_nothing
+
+/* ---- signals, rlimits, announce ---- */
+static int child_signals (struct run *r, struct err *e)
+{
+    struct sigaction dfl = { .sa_handler = SIG_DFL };
+    sigset_t none;
+
+    (void)r;
+    for (int sig = 1; sig < NSIG; sig++)
+        (void)sigaction (sig, &dfl,
+                         NULL); /* KILL, STOP and glibc's own two refuse, and need none */
+    (void)sigemptyset (&none);
+    return sigprocmask (SIG_SETMASK, &none, NULL) < 0 ? err_sys (e, "unblock signals") : 0;
+}
+
+static int child_signals_check (struct run *r, struct err *e)
+{
+    sigset_t now;
+
+    (void)r;
+    if (sigprocmask (SIG_SETMASK, NULL, &now) < 0 || !sigisemptyset (&now))
+        return err_set (e, EINVAL, "signals are still blocked");
+    return 0;
+}
+
+static int child_rlimits (struct run *r, struct err *e)
+{
+    return rlimit_set (&r->plan.process, 0, e);
+}
+
+static int child_rlimits_check (struct run *r, struct err *e)
+{
+    return rlimit_check (&r->plan.process, 0, e);
+}
+
+static int child_announce (struct run *r, struct err *e)
+{
+    return sync_send (r->report, SYNC_EXECUTING, e);
+}
+#define child_announce_check check_nothing
+
+#define PARENT_STEP(name, want, after, checked, undone, why)
+#define CHILD_STEP(name, want, after, checked, undone, why)                                        \
+    { #name, plan_wants_##want, child_##name, child_##name##_check, NULL },
+const struct step child_steps[] = {
+#include "plan/steps.def"
+};
+#undef PARENT_STEP
+#undef CHILD_STEP
+
+const size_t n_child_step_functions = ARRAY_LEN (child_steps);

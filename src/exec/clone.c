@@ -1,0 +1,91 @@
+/*
+ * clone3, directly or from inside joined namespaces.
+ *
+ * A pid namespace that is joined takes effect for children only, and a joined user namespace must own
+ * the ones that are made. So in these cases a short-lived task, the trampoline, joins them and clones
+ * from there. It shares memory and descriptors with the runtime, which is suspended meanwhile
+ * (CLONE_VFORK), so nothing has to be sent: results are simply there. The child's parent is the runtime
+ * itself (CLONE_PARENT).
+ */
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exec/run.h"
+
+#define TRAMPOLINE_STACK ((size_t)256 * 1024)
+
+/* Runs the child where it succeeds as such; returns its pid to the caller. */
+static int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e)
+{
+    int pidfd = -1;
+    struct clone_args args = { .flags = CLONE_PIDFD | more_flags | ns_clone3_flags (&r->plan),
+                               .pidfd = (uint64_t)(uintptr_t)&pidfd,
+                               .exit_signal = exit_signal };
+    int cgroup = r->plan.cgroup.disabled ? -1 : cgroup_clone_fd (&r->cgroup);
+    long pid;
+
+    if (cgroup >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)cgroup;
+    }
+    pid = syscall (SYS_clone3, &args, sizeof args);
+    if (pid < 0)
+        return err_sys (e, "clone3 with the container's namespaces");
+    if (pid == 0)
+        run_child (r);
+    r->pid = (pid_t)pid;
+    r->pidfd = pidfd;
+    return 0;
+}
+
+struct trampoline {
+    struct run *run;
+    struct err *err;
+    int result;
+};
+
+static int trampoline_main (void *arg)
+{
+    struct trampoline *t = arg;
+    struct run *r = t->run;
+
+    t->result = r->exec ? ns_join_process (r->init_pidfd, &r->plan, t->err)
+                        : ns_join_early (&r->plan, &r->ns, t->err);
+    if (t->result == 0)
+        t->result = clone_child (r, CLONE_PARENT, 0, t->err);
+    return 0;
+}
+
+static int clone_from_trampoline (struct run *r, struct err *e)
+{
+    struct trampoline t = { .run = r, .err = e, .result = -ECHILD };
+    void *stack = mmap (NULL, TRAMPOLINE_STACK, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    pid_t pid;
+
+    if (stack == MAP_FAILED)
+        return err_sys (e, "map a stack");
+    pid = clone (trampoline_main, (char *)stack + TRAMPOLINE_STACK,
+                 CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &t);
+    if (pid < 0)
+        t.result = err_sys (e, "clone");
+    else
+        while (waitpid (pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    (void)munmap (stack, TRAMPOLINE_STACK);
+    return t.result;
+}
+
+int run_clone (struct run *r, struct err *e)
+{
+    if (r->exec || ns_needs_trampoline (&r->plan))
+        return clone_from_trampoline (r, e);
+    return clone_child (r, 0, SIGCHLD, e);
+}

@@ -1,0 +1,375 @@
+/*
+ * The parent's rows of plan/steps.def: act, check and undo of each, in the list's order.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "exec/facts.h"
+#include "exec/pidfile.h"
+#include "exec/run.h"
+#include "exec/sync.h"
+#include "hook/hook.h"
+#include "plan/build.h"
+#include "plan/steps.h"
+#include "spec/spec.h"
+
+static void undo_nothing (struct run *r)
+{
+    (void)r; /* the row has no effect on the host */
+}
+
+/* ---- load ---- */
+static int parent_load (struct run *r, struct err *e)
+{
+    const char *bundle = r->create->bundle;
+    const char *file = r->create->config;
+    int result;
+
+    r->bundle_dir = fd_open (AT_FDCWD, bundle, O_PATH | O_DIRECTORY, FD_HOST, e);
+    if (r->bundle_dir < 0)
+        return err_add (e, "bundle");
+    result = spec_load (file ? AT_FDCWD : r->bundle_dir, file ?: "config.json", r->arena,
+                        &r->config, NULL, e);
+    return result;
+}
+
+static int parent_load_check (struct run *r, struct err *e)
+{
+    int result = spec_check (r->config, e);
+
+    if (result == 0 && !r->config->process)
+        result = err_set (e, EINVAL, "/process: is required to run a container");
+    return result < 0 ? err_add (e, "config.json") : 0;
+}
+
+/* ---- policy ---- */
+static int parent_policy (struct run *r, struct err *e)
+{
+    return policy_apply (r->env->policy, r->config, r->arena, &r->policy, e);
+}
+
+static int parent_policy_check (struct run *r, struct err *e)
+{
+    bool changed = r->policy.config != r->config;
+
+    if (changed && r->policy.n_decisions == 0)
+        return err_set (e, EINVAL, "policy '%s' changed the config without a reason",
+                        r->policy.policy);
+    return 0;
+}
+
+/* ---- plan ---- */
+static int parent_plan (struct run *r, struct err *e)
+{
+    struct plan_input in = { .id = r->create->id,
+                             .config = r->policy.config,
+                             .pid_file = r->create->pid_file,
+                             .no_pivot = r->create->no_pivot,
+                             .no_cgroup = r->env->no_cgroup,
+                             .new_keyring = !r->create->no_new_keyring };
+    int result = facts_bundle_path (r->bundle_dir, r->arena, &in.bundle, e);
+
+    if (result == 0)
+        result = facts_look (r->create->preserve_fds, &in.host, e);
+    if (result == 0)
+        result = plan_build (&in, r->arena, &r->plan, e);
+    if (result == 0)
+        facts_note (r->env, &in, &r->plan);
+    return result;
+}
+
+static int parent_plan_check (struct run *r, struct err *e)
+{
+    (void)r;
+    if (steps_misplaced (parent_step_texts, n_parent_steps) >= 0 ||
+        steps_misplaced (child_step_texts, n_child_steps) >= 0)
+        return err_set (e, EINVAL, "a step stands before the one that it relies on");
+    return 0;
+}
+
+/* ---- seal ---- */
+static int parent_seal (struct run *r, struct err *e)
+{
+    return self_is_sealed () ? 0 : self_seal (r->env->argv, e);
+}
+
+static int parent_seal_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return self_is_sealed () ? 0
+                             : err_set (e, EPERM, "this program can be written by its container");
+}
+
+/* ---- hide ---- */
+/* Only where the host's root runs it: an ordinary user could no longer write the id maps of its own
+ * child, whose /proc files would be root's. There the child hides itself after the maps. */
+static int parent_hide (struct run *r, struct err *e)
+{
+    return r->plan.is_rootless ? 0 : self_hide (e);
+}
+
+static int parent_hide_check (struct run *r, struct err *e)
+{
+    return r->plan.is_rootless ? 0 : self_hide_check (e);
+}
+
+/* ---- claim ---- */
+static int parent_claim (struct run *r, struct err *e)
+{
+    int result = state_open_root (r->env->root, true, &r->root_dir, e);
+
+    return result < 0 ? result : state_claim (r->root_dir, r->create->id, &r->state, e);
+}
+
+static int parent_claim_check (struct run *r, struct err *e)
+{
+    struct stat st;
+
+    if (fstat (r->state.dir, &st) < 0)
+        return err_sys (e, "look at the state directory");
+    if (st.st_uid != geteuid () || (st.st_mode & 077))
+        return err_set (e, EPERM, "the state directory is open to others");
+    return 0;
+}
+
+static void undo_claim (struct run *r)
+{
+    struct err ignored = { 0 };
+
+    if (r->state.dir < 0)
+        return; /* another create holds the id: its directory is not ours to remove */
+    if (r->hooks_ran)
+        (void)run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0,
+                         &ignored); /* the first error counts */
+    (void)state_remove (&r->state, &ignored);
+}
+
+/* ---- prepare ---- */
+static int parent_prepare (struct run *r, struct err *e)
+{
+    return prepare_create (r, e);
+}
+
+static int parent_prepare_check (struct run *r, struct err *e)
+{
+    bool rootfs = r->plan.is_exec || r->plan.is_rootless || r->sources.root >= 0;
+
+    if (r->procfs < 0 || r->sync < 0 || r->sync_child < 0 || !rootfs)
+        return err_set (e, EBADF, "a descriptor that the child needs is not open");
+    return 0;
+}
+
+static void undo_prepare (struct run *r)
+{
+    mnt_sources_close (&r->sources);
+    ns_fds_close (&r->ns);
+}
+
+/* ---- intent ---- */
+static int parent_intent (struct run *r, struct err *e)
+{
+    int result = 0;
+
+    if (!r->plan.cgroup.disabled)
+        result = cgroup_locate (&r->plan.cgroup, r->arena, &r->cgroup, e);
+    if (result == 0)
+        result = facts_saved_state (r, e);
+    return result < 0 ? result : state_write (&r->state, &r->saved, e);
+}
+
+static int parent_intent_check (struct run *r, struct err *e)
+{
+    return state_write_check (&r->state, &r->saved, r->arena, e);
+}
+
+/* ---- cgroup ---- */
+static int parent_cgroup (struct run *r, struct err *e)
+{
+    const struct oci_linux_resources *res = r->plan.cgroup.resources;
+    int result = cgroup_create (&r->cgroup, res, e);
+
+    return result < 0 ? result : cgroup_limit (&r->cgroup, res, e);
+}
+
+static int parent_cgroup_check (struct run *r, struct err *e)
+{
+    return cgroup_limit_check (&r->cgroup, r->plan.cgroup.resources, e);
+}
+
+static void undo_cgroup (struct run *r)
+{
+    struct err ignored = { 0 };
+
+    (void)cgroup_remove (&r->cgroup,
+                         &ignored); /* the error that brought us here is the one to tell */
+}
+
+/* ---- clone ---- */
+static int parent_clone (struct run *r, struct err *e)
+{
+    int result = run_clone (r, e);
+
+    cleanup_fd (&r->sync_child); /* or the end of the child would not be seen */
+    r->sync_child = -1;
+    return result;
+}
+
+static int parent_clone_check (struct run *r, struct err *e)
+{
+    /* A child that ended at once left its own, better error on the socket: `ready` reads it. */
+    if (syscall (SYS_pidfd_send_signal, r->pidfd, 0, NULL, 0) < 0 && errno != ESRCH)
+        return err_sys (e, "look at the new process");
+    return 0;
+}
+
+static void undo_clone (struct run *r)
+{
+    siginfo_t info;
+
+    if (r->pidfd < 0)
+        return;
+    (void)syscall (SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0); /* gone already is fine */
+    while (waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED) < 0 && errno == EINTR)
+        ;
+}
+
+/* ---- idmaps ---- */
+static int parent_idmaps (struct run *r, struct err *e)
+{
+    int result = ns_write_idmaps (&r->plan, r->procfs, r->pid, e);
+
+    return result < 0 ? result : sync_send (r->sync, SYNC_GO, e);
+}
+
+static int parent_idmaps_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the child reads them back from inside, as its own row */
+}
+
+/* ---- hooks ---- */
+static int parent_mounted (struct run *r, struct err *e)
+{
+    return sync_expect (r->sync, SYNC_MOUNTED, e);
+}
+
+static int parent_mounted_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the message is the check */
+}
+
+static int parent_hooks_runtime (struct run *r, struct err *e)
+{
+    int result;
+
+    r->hooks_ran = true;
+    result = run_hooks (r, HOOK_PRESTART, STATUS_CREATING, r->pid, e);
+    if (result == 0)
+        result = run_hooks (r, HOOK_CREATE_RUNTIME, STATUS_CREATING, r->pid, e);
+    return result < 0 ? result : sync_send (r->sync, SYNC_GO, e);
+}
+
+static int parent_hooks_runtime_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* run_hooks looked at every exit status */
+}
+
+/* ---- ready ---- */
+static int parent_ready (struct run *r, struct err *e)
+{
+    return sync_expect (r->sync, SYNC_READY, e);
+}
+
+static int parent_ready_check (struct run *r, struct err *e)
+{
+    if (r->plan.cgroup.disabled)
+        return 0;
+    return cgroup_enter_check (&r->cgroup, r->procfs, r->pid, e);
+}
+
+/* ---- rlimit_raise ---- */
+static int parent_rlimit_raise (struct run *r, struct err *e)
+{
+    return rlimit_raise (&r->plan.process, r->pid, e);
+}
+
+static int parent_rlimit_raise_check (struct run *r, struct err *e)
+{
+    return rlimit_raise_check (&r->plan.process, r->pid, e);
+}
+
+/* ---- record ---- */
+static int parent_record (struct run *r, struct err *e)
+{
+    int result = state_start_time (r->pid, &r->saved.pid_start_time, e);
+
+    if (result < 0)
+        return result;
+    r->saved.pid = r->pid;
+    r->saved.creating = false;
+    result = state_write_config (&r->state, r->policy.config, e);
+    return result < 0 ? result : state_write (&r->state, &r->saved, e);
+}
+
+static int parent_record_check (struct run *r, struct err *e)
+{
+    return state_write_check (&r->state, &r->saved, r->arena, e);
+}
+
+/* ---- pid_file ---- */
+static int parent_pid_file (struct run *r, struct err *e)
+{
+    return pidfile_write (r->plan.pid_file, r->pid, e);
+}
+
+static int parent_pid_file_check (struct run *r, struct err *e)
+{
+    return pidfile_check (r->plan.pid_file, r->pid, e);
+}
+
+static void undo_pid_file (struct run *r)
+{
+    (void)unlink (r->plan.pid_file); /* not there is fine */
+}
+
+/* ---- hand_over ---- */
+static int parent_hand_over (struct run *r, struct err *e)
+{
+    int result = sync_send (r->sync, SYNC_GO, e);
+
+    return result < 0 ? result : sync_expect (r->sync, SYNC_HANDED, e);
+}
+
+static int parent_hand_over_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the message is the check */
+}
+
+#define PARENT_STEP(name, want, after, checked, undone, why)                                       \
+    { #name, plan_wants_##want, parent_##name, parent_##name##_check, undo_##undone },
+#define CHILD_STEP(name, want, after, checked, undone, why)
+const struct step parent_steps[] = {
+#include "plan/steps.def"
+};
+#undef PARENT_STEP
+#undef CHILD_STEP
+
+const size_t n_parent_step_functions = ARRAY_LEN (parent_steps);

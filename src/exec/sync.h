@@ -1,0 +1,29 @@
+#pragma once
+/*
+ * What parent and child tell each other: fixed-size messages over a SOCK_SEQPACKET pair, so each arrives
+ * whole or not at all. An error is a struct err, carried as it is.
+ */
+#include "libocispec/err.h"
+
+enum sync_type {
+    SYNC_GO,        /* parent: the step that you wait for is done */
+    SYNC_MOUNTED,   /* child: the mounts stand */
+    SYNC_READY,     /* child: every row up to the gate ran and was checked */
+    SYNC_HANDED,    /* child: I no longer die with you */
+    SYNC_EXECUTING, /* child: execve is next; end of file after this means that it succeeded */
+    SYNC_ERROR,     /* child: this failed */
+};
+
+/* Makes the pair; both ends close-on-exec. */
+int sync_pair (int *ret_parent, int *ret_child, struct err *e);
+
+int sync_send (int sock, enum sync_type type, struct err *e);
+/* Child: sends E. Best effort: nobody is left to hear about a failure of it. */
+void sync_send_error (int sock, const struct err *failure);
+
+/* Waits for WANT. A SYNC_ERROR becomes E; end of file is -EPIPE "the other side ended". */
+int sync_expect (int sock, enum sync_type want, struct err *e);
+
+/* Waits for what execve does: 0 when it succeeded, the child's error, or -EPIPE if the child ended
+ * before it tried. */
+int sync_await_exec (int sock, struct err *e);

@@ -1,0 +1,163 @@
+#include "plan/build.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* ---- namespaces ---- */
+static const enum plan_ns_kind kind_of_type[] = {
+    [OCI_NS_PID] = NS_PID,       [OCI_NS_NETWORK] = NS_NET, [OCI_NS_MOUNT] = NS_MOUNT,
+    [OCI_NS_IPC] = NS_IPC,       [OCI_NS_UTS] = NS_UTS,     [OCI_NS_USER] = NS_USER,
+    [OCI_NS_CGROUP] = NS_CGROUP, [OCI_NS_TIME] = NS_TIME,
+};
+
+static void build_namespaces (const struct oci_linux *l, struct plan *ret)
+{
+    for (size_t i = 0; i < l->n_namespaces; i++) {
+        const struct oci_namespace *ns = &l->namespaces[i];
+        struct plan_ns *slot = &ret->ns[kind_of_type[ns->type]];
+
+        slot->path = ns->path && ns->path[0] ? ns->path : NULL; /* "" is what Go sends for none */
+        slot->mode = slot->path ? NS_JOIN : NS_MAKE;
+    }
+}
+
+static int build_idmap (const struct oci_id_mapping *maps, size_t n, struct arena *a,
+                        const struct plan_idmap **ret, size_t *ret_n)
+{
+    struct plan_idmap *out = arena_calloc (a, n, sizeof *out);
+
+    if (!out)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct plan_idmap){ .inside = maps[i].container_id,
+                                      .outside = maps[i].host_id,
+                                      .count = maps[i].size };
+    *ret = out;
+    *ret_n = n;
+    return 0;
+}
+
+static bool maps_outside_root (const struct plan_idmaps *m)
+{
+    for (size_t i = 0; i < m->n_uid; i++)
+        if (m->uid[i].outside == 0)
+            return true;
+    return false;
+}
+
+/* Makes NAME the one map of an ordinary user that has none: itself as root. */
+static int build_idmaps (const struct plan_input *in, const struct oci_linux *l, struct arena *a,
+                         struct plan *ret)
+{
+    struct plan_idmaps *m = &ret->idmaps;
+
+    if (build_idmap (l->uid_mappings, l->n_uid_mappings, a, &m->uid, &m->n_uid) < 0 ||
+        build_idmap (l->gid_mappings, l->n_gid_mappings, a, &m->gid, &m->n_gid) < 0)
+        return -1;
+    ret->host_root_is_outside = !in->host.is_rootless && ret->ns[NS_USER].mode == NS_MAKE &&
+                                m->n_uid > 0 && !maps_outside_root (m);
+    return 0;
+}
+
+static void build_offset (const struct oci_time_offset *o, struct plan_time_offset *ret)
+{
+    if (o)
+        *ret = (struct plan_time_offset){ .set = true, .secs = o->secs, .nanosecs = o->nanosecs };
+}
+
+/* ---- sysctl ---- */
+/* "net.ipv4.conf.eth0/1.forwarding": '.' separates and '/' is a dot, unless a '/' comes first, then the
+ * key is a path (sysctl(8)). */
+static char *sysctl_path (struct arena *a, const char *key)
+{
+    char *path = arena_strdup (a, key);
+    const char *first = path ? strpbrk (path, "./") : NULL;
+
+    if (!first || *first == '/')
+        return path;
+    for (char *c = path; *c; c++)
+        *c = *c == '.' ? '/' : *c == '/' ? '.' : *c;
+    return path;
+}
+
+static int build_sysctls (const struct oci_linux *l, struct arena *a, struct plan *ret)
+{
+    struct plan_sysctl *out = arena_calloc (a, l->n_sysctl, sizeof *out);
+
+    if (!out)
+        return -1;
+    for (size_t i = 0; i < l->n_sysctl; i++) {
+        out[i] = (struct plan_sysctl){ .key = l->sysctl[i].key,
+                                       .path = sysctl_path (a, l->sysctl[i].key),
+                                       .value = l->sysctl[i].value };
+        if (!out[i].path)
+            return -1;
+    }
+    ret->sysctls = out;
+    ret->n_sysctls = l->n_sysctl;
+    return 0;
+}
+
+/* ---- cgroup ---- */
+static int build_cgroup (const struct plan_input *in, const struct oci_linux *l, struct arena *a,
+                         struct plan *ret)
+{
+    struct plan_cgroup *cg = &ret->cgroup;
+
+    cg->given = l->cgroups_path && l->cgroups_path[0];
+    cg->path = cg->given ? l->cgroups_path : arena_printf (a, "/%s", in->id);
+    cg->resources = l->resources;
+    cg->own_ns = ret->ns[NS_CGROUP].mode == NS_MAKE;
+    cg->disabled = in->no_cgroup;
+    return cg->path ? 0 : -1;
+}
+
+/* personality(2): PER_LINUX and PER_LINUX32. */
+static const unsigned long personality_domains[] = {
+    [OCI_PERSONALITY_LINUX] = 0x0000,
+    [OCI_PERSONALITY_LINUX32] = 0x0008,
+};
+
+static void build_rest (const struct oci_linux *l, struct plan *ret)
+{
+    if (l->time_offsets) {
+        build_offset (l->time_offsets->boottime, &ret->boottime);
+        build_offset (l->time_offsets->monotonic, &ret->monotonic);
+    }
+    ret->has_personality = l->personality != NULL;
+    if (l->personality)
+        ret->personality = personality_domains[l->personality->domain];
+    ret->memory_policy = l->memory_policy;
+    ret->seccomp = l->seccomp;
+}
+
+int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, struct err *e)
+{
+    static const struct oci_linux none = { 0 };
+    const struct oci_config *c = in->config;
+    const struct oci_linux *l = c->linux_ ?: &none;
+    int result;
+
+    *ret = (struct plan){ .id = in->id,
+                          .bundle = in->bundle,
+                          .config = c,
+                          .is_exec = in->is_exec,
+                          .is_rootless = in->host.is_rootless,
+                          .pid_file = in->pid_file,
+                          .no_pivot = in->no_pivot,
+                          .new_keyring = in->new_keyring,
+                          .hostname = c->hostname,
+                          .domainname = c->domainname,
+                          .hooks = c->hooks,
+                          .preserve_fds = in->host.preserve_fds };
+    build_namespaces (l, ret);
+    build_rest (l, ret);
+    if (build_idmaps (in, l, a, ret) < 0 || build_sysctls (l, a, ret) < 0 ||
+        build_cgroup (in, l, a, ret) < 0)
+        return err_oom (e);
+    result = plan_build_process (in, a, ret, e);
+    if (result == 0 && !in->is_exec)
+        result = plan_build_filesystem (in, a, ret, e);
+    return result;
+}

@@ -1,0 +1,122 @@
+#include "plan/explain.h"
+
+#include <errno.h>
+
+#include "plan/steps.h"
+
+struct list {
+    const char *name, *title;
+    const struct step_text *steps;
+    size_t n;
+};
+
+/* ---- for people ---- */
+static void text_decision (const struct policy_decision *d, struct strbuf *out)
+{
+    strbuf_addf (out, "  %-9s %-26s %s", policy_action_names[d->action], d->path,
+                 d->before ?: "(absent)");
+    if (d->action != POLICY_KEPT)
+        strbuf_addf (out, " -> %s", d->after ?: "(absent)");
+    strbuf_addf (out, "\n");
+    if (d->action != POLICY_KEPT)
+        strbuf_addf (out, "            %s\n", d->reason);
+}
+
+static void text_list (const struct list *l, const struct plan *p, struct strbuf *out)
+{
+    size_t left_out = 0;
+    size_t number = 0;
+
+    strbuf_addf (out, "\n%s\n", l->title);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct step_text *s = &l->steps[i];
+
+        if (!s->wanted (p)) {
+            left_out++;
+            continue;
+        }
+        strbuf_addf (out, "  %2zu. %-17s %s\n", ++number, s->name, s->why);
+        strbuf_addf (out, "      check: %s; undo: %s", s->check, s->undo);
+        strbuf_addf (out, s->after[0] ? "; after: %s\n" : "%s\n", s->after);
+    }
+    strbuf_addf (out, "  (%zu rows are not needed for this bundle)\n", left_out);
+}
+
+static void text_all (const struct plan *p, const struct policy_result *d, const struct list *lists,
+                      struct strbuf *out)
+{
+    strbuf_addf (out, "policy %s\n", d->policy);
+    for (size_t i = 0; i < d->n_decisions; i++)
+        text_decision (&d->decisions[i], out);
+    text_list (&lists[0], p, out);
+    text_list (&lists[1], p, out);
+}
+
+/* ---- for programs ---- */
+static void json_field (struct strbuf *out, const char *name, const char *value, const char *end)
+{
+    strbuf_addf (out, "\"%s\": ", name);
+    if (value)
+        strbuf_add_json (out, value);
+    else
+        strbuf_adds (out, "null");
+    strbuf_adds (out, end);
+}
+
+static void json_decisions (const struct policy_result *d, struct strbuf *out)
+{
+    for (size_t i = 0; i < d->n_decisions; i++) {
+        const struct policy_decision *x = &d->decisions[i];
+
+        strbuf_adds (out, i ? ",\n    { " : "\n    { ");
+        json_field (out, "path", x->path, ", ");
+        json_field (out, "action", policy_action_names[x->action], ", ");
+        json_field (out, "before", x->before, ", ");
+        json_field (out, "after", x->after, ", ");
+        json_field (out, "reason", x->reason, " }");
+    }
+}
+
+static void json_list (const struct list *l, const struct plan *p, struct strbuf *out)
+{
+    strbuf_addf (out, ",\n  \"%s\": [", l->name);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct step_text *s = &l->steps[i];
+
+        strbuf_adds (out, i ? ",\n    { " : "\n    { ");
+        json_field (out, "name", s->name, ", ");
+        strbuf_addf (out, "\"wanted\": %s, ", s->wanted (p) ? "true" : "false");
+        json_field (out, "after", s->after[0] ? s->after : NULL, ", ");
+        json_field (out, "check", s->check, ", ");
+        json_field (out, "undo", s->undo, ", ");
+        json_field (out, "why", s->why, " }");
+    }
+    strbuf_adds (out, "\n  ]");
+}
+
+static void json_all (const struct plan *p, const struct policy_result *d, const struct list *lists,
+                      struct strbuf *out)
+{
+    strbuf_adds (out, "{\n  \"version\": 1,\n  ");
+    json_field (out, "policy", d->policy, ",\n  \"decisions\": [");
+    json_decisions (d, out);
+    strbuf_adds (out, "\n  ]");
+    json_list (&lists[0], p, out);
+    json_list (&lists[1], p, out);
+    strbuf_adds (out, "\n}\n");
+}
+
+int explain_print (const struct plan *p, const struct policy_result *d, bool json,
+                   struct strbuf *out, struct err *e)
+{
+    const struct list lists[] = {
+        { "parent", "runtime, in the host's namespaces:", parent_step_texts, n_parent_steps },
+        { "child", "container, from clone3 to execve:", child_step_texts, n_child_steps },
+    };
+
+    if (json)
+        json_all (p, d, lists, out);
+    else
+        text_all (p, d, lists, out);
+    return out->failed ? err_oom (e) : 0;
+}
