@@ -1,6 +1,8 @@
 #include "base/str.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define ID_MAX 255 /* NAME_MAX: the id is the name of its state folder */
 
@@ -24,4 +26,17 @@ bool str_is_id (const char *s)
     size_t len = strspn (s, allowed);
 
     return len > 0 && len <= ID_MAX && s[len] == '\0' && s[0] != '.' && s[0] != '-';
+}
+
+char *str_timestamp (char *buf)
+{
+    struct timespec ts = { 0 };
+    struct tm tm = { 0 };
+    size_t len;
+
+    (void)clock_gettime (CLOCK_REALTIME, &ts);
+    (void)gmtime_r (&ts.tv_sec, &tm);
+    len = strftime (buf, STR_TIMESTAMP_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
+    (void)snprintf (buf + len, STR_TIMESTAMP_MAX - len, ".%09ldZ", ts.tv_nsec);
+    return buf;
 }

@@ -30,18 +30,24 @@ enum state_status {
 };
 extern const char *const state_status_names[];
 
-/* The default root: /run/agentrt for the host's root; $XDG_RUNTIME_DIR/agentrt (0700, sticky) for
- * anyone else and for root of a user namespace with USER != root (as runc). */
+/* The default root: /run/agentrt for the host's root; $XDG_RUNTIME_DIR/agentrt for anyone else and for
+ * root of a user namespace whose USER is not root (as runc). */
 int state_default_root (struct arena *a, const char **ret, struct err *e);
 
-/* Opens (and with MAKE makes, 0700) the root. "/" and a folder of another owner or writable by others
- * are refused. MAKE false and nothing there: *RET is -1 and 0 is returned. */
+/* Opens (and with MAKE makes, 0700 and sticky so that tmpfiles lets it be; its parents 0700) the root.
+ * PATH is absolute. "/", a symbolic link, and a folder of another owner or writable by others are
+ * refused: whoever owns the root decides what runs (CVE-2019-12439). MAKE false and nothing there: *RET
+ * is -1 and 0 is returned. */
 int state_open_root (const char *path, bool make, int *ret, struct err *e);
 
+/* All ids, sorted. Claimed folders without a state are in it; what is no id is left out. */
+int state_list (int root, struct arena *a, const char *const **ret, size_t *ret_n, struct err *e);
+
 struct state {
-    const char *id;
-    int dir;                             /* ROOT/ID */
+    const char *id;                      /* borrowed */
     int root;                            /* borrowed */
+    int dir;                             /* ROOT/ID */
+    bool locked;                         /* we hold the lock */
     const struct oci_saved_state *saved; /* NULL where state.json is missing or unreadable */
 };
 
@@ -49,24 +55,32 @@ struct state {
 int state_claim (int root, const char *id, struct state *ret, struct err *e);
 
 /* Opens and, if LOCK, locks (waits at most 60 s), reads state.json. Unknown: "container does not exist",
- * -ENOENT. With ALLOW_BROKEN (delete --force) a bad or missing state.json leaves saved NULL. */
+ * -ENOENT. With ALLOW_BROKEN (delete --force, list) a bad or missing state.json leaves saved NULL. */
 enum state_open_flags { STATE_LOCK = 1, STATE_ALLOW_BROKEN = 2 };
 int state_open (int root, const char *id, int flags, struct arena *a, struct state *ret,
                 struct err *e);
-void state_close (struct state *s);
 
+/* Unlocks and closes. */
+void state_close (struct state *s);
+/* In a child, which shares the parent's open file and with it the lock: lets go of the folder without
+ * unlocking it. Must come early: else a lock outlives a parent that was killed. */
+void state_disown (struct state *s);
+
+/* Replaces state.json; s->saved is SAVED afterwards (borrowed). */
 int state_write (struct state *s, const struct oci_saved_state *saved, struct err *e);
-int state_write_config (struct state *s, const struct oci_config *config, struct err *e);
+/* state.json reads back as SAVED. */
+int state_write_check (const struct state *s, const struct oci_saved_state *saved, struct arena *a,
+                       struct err *e);
+int state_write_config (const struct state *s, const struct oci_config *config, struct err *e);
 int state_read_config (const struct state *s, struct arena *a, const struct oci_config **ret,
                        struct err *e);
 
-/* Unlinks what is in ROOT/ID and the folder, last the folder. Gone already is success. */
+/* Unlinks what is in ROOT/ID and the folder, state.json and the folder last, so that a delete that was
+ * killed can be repeated. Gone already is success. */
 int state_remove (struct state *s, struct err *e);
 
-/* All ids, sorted. Claimed folders without a state are in it. */
-int state_list (int root, struct arena *a, const char *const **ret, size_t *ret_n, struct err *e);
-
-/* Looks at the processes; PAUSED is the caller's to find out (cgroup/ is not below). */
+/* Looks at the processes; PAUSED is the caller's to find out (cgroup/ is not below). A create that was
+ * killed is no longer CREATING once its init is gone. */
 int state_status (const struct state *s, enum state_status *ret, struct err *e);
 
 /* pidfd of the saved init if it is still that process, else -ESRCH (stopped; zombies count as stopped). */
@@ -74,21 +88,8 @@ int state_pidfd (const struct oci_saved_state *saved, struct err *e);
 /* Field 22 of PID's stat: clock ticks since boot. */
 int state_start_time (pid_t pid, uint64_t *ret, struct err *e);
 
-/* The gate. Parent: makes gate.sock and gate before clone3 (close-on-exec descriptors, inherited by the
- * child, which takes the lock with state_gate_lock). */
-struct state_gate {
-    int listener, lock;
-};
-int state_gate_make (const struct state *s, struct state_gate *ret, struct err *e);
-int state_gate_lock (const struct state_gate *g, struct err *e);
-bool state_gate_is_locked (const struct state *s);
-/* Init: waits for a `start` of the same user; TERM, INT, HUP and QUIT end it with 128+N. Returns the
- * connection, over which a struct err or (by execve closing it) success is told. */
-int state_gate_wait (const struct state_gate *g, struct err *e);
-/* `start`: connects and waits for the end of file that execve makes, or for an error. A dead init is
- * noticed at once. */
-int state_gate_open (const struct state *s, struct err *e);
-
-/* The OCI state document of S ("ociVersion", "id", "status", "pid", ...). Pid 0 when stopped. */
-int state_oci (const struct state *s, enum state_status status, struct arena *a,
-               struct oci_state *ret, struct err *e);
+/* The OCI state document of S, without "owner". Pid 0 when stopped. Looks nothing up. */
+void state_oci (const struct state *s, enum state_status status, struct oci_state *ret);
+/* The name of the user who created it: from /etc/passwd and not through NSS; "#UID" if it is not there.
+ * NULL when memory is out. */
+const char *state_owner (const struct oci_saved_state *saved, struct arena *a);
