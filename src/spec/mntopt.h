@@ -50,9 +50,9 @@ struct plan_mount {
     uint64_t rset, rclear;
     /* MS_* of the file system of a new mount: SYNCHRONOUS, DIRSYNC, LAZYTIME, MANDLOCK, I_VERSION,
      * SILENT, RDONLY. */
-    unsigned long sb_set, sb_clear;
+    uint64_t sb_set, sb_clear;
     /* MS_PRIVATE, MS_SHARED, MS_SLAVE or MS_UNBINDABLE. 0: private, the mount and all below. */
-    unsigned long propagation;
+    uint64_t propagation;
     bool propagation_recursive;
 };
 
