@@ -3,7 +3,9 @@
  * allocates, but for the container's own passwd file (HOME) and the state for hooks that run here.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -66,21 +68,10 @@ static int child_idmaps (struct run *r, struct err *e)
 
 static int child_idmaps_check (struct run *r, struct err *e)
 {
-    int result = ns_idmaps_check (&r->plan, r->procfs, e);
+    int result = ns_idmaps_check (&r->plan, r->procfs, 0, e);
 
     /* Becoming root changed the credentials, which takes the death signal back. */
     return result < 0 ? result : arm_death_signal (r, e);
-}
-
-/* ---- oom ---- */
-static int child_oom (struct run *r, struct err *e)
-{
-    return oom_set (&r->plan.process, r->procfs, e);
-}
-
-static int child_oom_check (struct run *r, struct err *e)
-{
-    return oom_check (&r->plan.process, r->procfs, e);
 }
 
 /* ---- time ---- */
@@ -108,14 +99,26 @@ static int child_hide_check (struct run *r, struct err *e)
 }
 
 /* ---- join ---- */
+/* exec: the trampoline joined all but the time namespace, which needs an address space of its own. */
+static int join_container (struct run *r, struct err *e)
+{
+    int result = r->join_flags & CLONE_NEWUSER ? ns_become_root (&r->plan, e) : 0;
+
+    if (result == 0 && (r->join_flags & CLONE_NEWTIME))
+        result = ns_join_process (r->init_pidfd, CLONE_NEWTIME, e);
+    return result < 0 ? result : arm_death_signal (r, e);
+}
+
 static int child_join (struct run *r, struct err *e)
 {
-    return ns_join (&r->plan, &r->ns, e);
+    return r->exec ? join_container (r, e) : ns_join (&r->plan, &r->ns, e);
 }
 
 static int child_join_check (struct run *r, struct err *e)
 {
-    return ns_join_check (&r->plan, &r->ns, e);
+    if (r->exec)
+        return ns_join_process_check (r->init_pidfd, r->saved.pid, r->procfs, e);
+    return ns_join_check (&r->plan, &r->ns, r->procfs, e);
 }
 
 /* ---- cgroup_ns ---- */
@@ -132,13 +135,12 @@ static int child_cgroup_ns_check (struct run *r, struct err *e)
 /* ---- keyring ---- */
 static int child_keyring (struct run *r, struct err *e)
 {
-    return keyring_new (r->plan.id, r->plan.process.selinux, r->procfs, e);
+    return keyring_join (&r->plan, r->procfs, &r->no_keyrings, e);
 }
 
 static int child_keyring_check (struct run *r, struct err *e)
 {
-    (void)r;
-    return keyring_check (e);
+    return r->no_keyrings ? 0 : keyring_check (&r->plan, e);
 }
 
 /* ---- hostname, loopback, sysctl ---- */
@@ -237,6 +239,8 @@ static int child_terminal (struct run *r, struct err *e)
     int peer = -1;
     int result;
 
+    if (r->exec)
+        r->mnt.root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     ptmx = mnt_open_ptmx (&r->mnt, e);
     if (ptmx < 0)
         return ptmx;
@@ -255,7 +259,7 @@ static int child_terminal (struct run *r, struct err *e)
 static int child_terminal_check (struct run *r, struct err *e)
 {
     (void)r;
-    return tty_check (e);
+    return tty_take_check (e);
 }
 
 /* ---- scheduling ---- */
@@ -265,7 +269,7 @@ static int child_scheduling (struct run *r, struct err *e)
     int result = sched_set (&p->process, e);
 
     if (result == 0 && p->memory_policy)
-        result = mempolicy_set (p->memory_policy, e);
+        result = mempolicy_set (&r->mempolicy, e);
     if (result == 0 && p->has_personality)
         result = personality_set (p->personality, e);
     return result;
@@ -273,7 +277,14 @@ static int child_scheduling (struct run *r, struct err *e)
 
 static int child_scheduling_check (struct run *r, struct err *e)
 {
-    return sched_check (&r->plan.process, e);
+    const struct plan *p = &r->plan;
+    int result = sched_check (&p->process, e);
+
+    if (result == 0 && p->memory_policy)
+        result = mempolicy_check (&r->mempolicy, e);
+    if (result == 0 && p->has_personality)
+        result = personality_check (p->personality, e);
+    return result;
 }
 
 /* ---- lsm ---- */
@@ -315,17 +326,21 @@ static int child_chdir_check (struct run *r, struct err *e)
 /* ---- seccomp, early and last ---- */
 static int child_seccomp_early (struct run *r, struct err *e)
 {
-    return seccomp_load (&r->filter, e);
+    int none;
+
+    return seccomp_load (&r->filter, &none, e);
 }
 
 static int child_seccomp_early_check (struct run *r, struct err *e)
 {
-    return seccomp_check (&r->filter, r->procfs, e);
+    return seccomp_check (r->procfs, 0, 1, e);
 }
 
 static int child_seccomp (struct run *r, struct err *e)
 {
-    return seccomp_load (&r->filter, e);
+    int none;
+
+    return seccomp_load (&r->filter, &none, e);
 }
 #define child_seccomp_check check_nothing
 
@@ -339,7 +354,7 @@ static int child_bounding (struct run *r, struct err *e)
 
 static int child_bounding_check (struct run *r, struct err *e)
 {
-    return caps_check_bounding (&r->plan.process, e);
+    return caps_drop_bounding_check (&r->plan.process, r->procfs, e);
 }
 
 static int child_ids (struct run *r, struct err *e)
@@ -431,7 +446,7 @@ static int child_gate (struct run *r, struct err *e)
     conn = state_gate_wait (&r->gate, e);
     if (conn < 0)
         return conn;
-    r->report = conn;
+    r->gate_conn = conn;
     return 0;
 }
 #define child_gate_check check_nothing
@@ -478,7 +493,9 @@ static int child_rlimits_check (struct run *r, struct err *e)
 
 static int child_announce (struct run *r, struct err *e)
 {
-    return sync_send (r->report, SYNC_EXECUTING, e);
+    if (r->gate_conn >= 0)
+        return state_gate_passed (r->gate_conn, e);
+    return sync_send (r->sync, SYNC_EXECUTING, e);
 }
 #define child_announce_check check_nothing
 

@@ -56,8 +56,9 @@ static int trampoline_main (void *arg)
     struct trampoline *t = arg;
     struct run *r = t->run;
 
-    t->result = r->exec ? ns_join_process (r->init_pidfd, &r->plan, t->err)
-                        : ns_join_early (&r->plan, &r->ns, t->err);
+    t->result =
+        r->exec ? ns_join_process (r->init_pidfd, r->join_flags & ~(uint64_t)CLONE_NEWTIME, t->err)
+                : ns_join_early (&r->plan, &r->ns, t->err);
     if (t->result == 0)
         t->result = clone_child (r, CLONE_PARENT, 0, t->err);
     return 0;

@@ -30,7 +30,7 @@ static void undo_nothing (struct run *r)
 }
 
 /* ---- load ---- */
-static int parent_load (struct run *r, struct err *e)
+static int create_load (struct run *r, struct err *e)
 {
     const char *bundle = r->create->bundle;
     const char *file = r->create->config;
@@ -44,19 +44,30 @@ static int parent_load (struct run *r, struct err *e)
     return result;
 }
 
+static int parent_load (struct run *r, struct err *e)
+{
+    return r->exec ? exec_load (r, e) : create_load (r, e);
+}
+
 static int parent_load_check (struct run *r, struct err *e)
 {
-    int result = spec_check (r->config, e);
+    int result;
 
+    if (r->exec)
+        return spec_check_process (r->process, "", e);
+    result = spec_check (r->config, e);
     if (result == 0 && !r->config->process)
         result = err_set (e, EINVAL, "/process: is required to run a container");
     return result < 0 ? err_add (e, "config.json") : 0;
 }
 
 /* ---- policy ---- */
+/* exec obeys the policy that the container was made under. */
 static int parent_policy (struct run *r, struct err *e)
 {
-    return policy_apply (r->env->policy, r->config, r->arena, &r->policy, e);
+    const char *name = r->exec ? r->saved.policy : r->env->policy;
+
+    return policy_apply (name, r->config, r->arena, &r->policy, e);
 }
 
 static int parent_policy_check (struct run *r, struct err *e)
@@ -70,15 +81,16 @@ static int parent_policy_check (struct run *r, struct err *e)
 }
 
 /* ---- plan ---- */
-static int parent_plan (struct run *r, struct err *e)
+static int create_plan (struct run *r, struct err *e)
 {
     struct plan_input in = { .id = r->create->id,
                              .config = r->policy.config,
                              .pid_file = r->create->pid_file,
+                             .pidfd_socket = r->create->pidfd_socket,
                              .no_pivot = r->create->no_pivot,
                              .no_cgroup = r->env->no_cgroup,
                              .new_keyring = !r->create->no_new_keyring };
-    int result = facts_bundle_path (r->bundle_dir, r->arena, &in.bundle, e);
+    int result = facts_path (r->bundle_dir, r->arena, &in.bundle, e);
 
     if (result == 0)
         result = facts_look (r->create->preserve_fds, &in.host, e);
@@ -87,6 +99,11 @@ static int parent_plan (struct run *r, struct err *e)
     if (result == 0)
         facts_note (r->env, &in, &r->plan);
     return result;
+}
+
+static int parent_plan (struct run *r, struct err *e)
+{
+    return r->exec ? exec_plan (r, e) : create_plan (r, e);
 }
 
 static int parent_plan_check (struct run *r, struct err *e)
@@ -101,14 +118,18 @@ static int parent_plan_check (struct run *r, struct err *e)
 /* ---- seal ---- */
 static int parent_seal (struct run *r, struct err *e)
 {
-    return self_is_sealed () ? 0 : self_seal (r->env->argv, e);
+    int result = run_need_procfs (r, e);
+
+    if (result < 0 || self_is_sealed (r->procfs))
+        return result;
+    return self_seal (r->procfs, r->env->argv, e);
 }
 
 static int parent_seal_check (struct run *r, struct err *e)
 {
-    (void)r;
-    return self_is_sealed () ? 0
-                             : err_set (e, EPERM, "this program can be written by its container");
+    if (self_is_sealed (r->procfs))
+        return 0;
+    return err_set (e, EPERM, "this program can be written by its container");
 }
 
 /* ---- hide ---- */
@@ -158,7 +179,7 @@ static void undo_claim (struct run *r)
 /* ---- prepare ---- */
 static int parent_prepare (struct run *r, struct err *e)
 {
-    return prepare_create (r, e);
+    return r->exec ? prepare_exec (r, e) : prepare_create (r, e);
 }
 
 static int parent_prepare_check (struct run *r, struct err *e)
@@ -184,7 +205,7 @@ static int parent_intent (struct run *r, struct err *e)
     if (!r->plan.cgroup.disabled)
         result = cgroup_locate (&r->plan.cgroup, r->arena, &r->cgroup, e);
     if (result == 0)
-        result = facts_saved_state (r, e);
+        result = facts_saved_state (r, &r->saved, e);
     return result < 0 ? result : state_write (&r->state, &r->saved, e);
 }
 
@@ -311,7 +332,20 @@ static int parent_rlimit_raise (struct run *r, struct err *e)
 
 static int parent_rlimit_raise_check (struct run *r, struct err *e)
 {
-    return rlimit_raise_check (&r->plan.process, r->pid, e);
+    (void)r;
+    (void)e;
+    return 0; /* the child sets the exact values later and reads them back */
+}
+
+/* ---- oom_score ---- */
+static int parent_oom_score (struct run *r, struct err *e)
+{
+    return oom_set (&r->plan.process, r->procfs, r->pid, e);
+}
+
+static int parent_oom_score_check (struct run *r, struct err *e)
+{
+    return oom_check (&r->plan.process, r->procfs, r->pid, e);
 }
 
 /* ---- record ---- */
@@ -346,6 +380,25 @@ static int parent_pid_file_check (struct run *r, struct err *e)
 static void undo_pid_file (struct run *r)
 {
     (void)unlink (r->plan.pid_file); /* not there is fine */
+}
+
+/* ---- pidfd_socket ---- */
+static int parent_pidfd_socket (struct run *r, struct err *e)
+{
+    const char *kind = r->exec ? "setns" : "standard"; /* the payloads that runc sends */
+    AUTO_FD sock = fd_connect_unix (r->plan.pidfd_socket, e);
+    int result = sock < 0 ? sock : fd_send (sock, kind, strlen (kind), r->pidfd);
+
+    if (sock >= 0 && result < 0)
+        (void)err_set (e, -result, "send the pidfd");
+    return result < 0 ? err_add (e, "--pidfd-socket") : 0;
+}
+
+static int parent_pidfd_socket_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the kernel took the message */
 }
 
 /* ---- hand_over ---- */

@@ -46,12 +46,12 @@ int program_set_home (struct run *r, struct err *e)
     size_t len = sizeof prefix - 1;
 
     (void)e;
-    if (!r->env_home)
+    if (!r->plan.process.home_slot)
         return 0;
     memcpy (r->home, prefix, sizeof prefix);
     if (passwd_home (r->plan.process.uid, r->home + len, sizeof r->home - len) < 0)
         (void)snprintf (r->home + len, sizeof r->home - len, "/");
-    *r->env_home = r->home;
+    *r->plan.process.home_slot = r->home;
     return 0;
 }
 

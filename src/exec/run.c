@@ -1,17 +1,21 @@
 #include "exec/run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "exec/sync.h"
 
 void run_init (struct run *r, const struct container_env *env, struct arena *a)
 {
     *r = (struct run){ .env = env, .arena = a };
     r->root_dir = r->bundle_dir = r->procfs = r->console = r->tty_parent = r->init_pidfd = -1;
-    r->sync = r->sync_child = r->pidfd = r->report = -1;
-    r->state.dir = r->state.root = r->gate.listener = r->gate.lock = -1;
+    r->sync = r->sync_child = r->pidfd = r->gate_conn = -1;
+    r->state.dir = r->state.root = -1;
+    r->gate.listener = r->gate.lock = r->gate.signals = -1;
     r->sources.root = r->mnt.root = r->mnt.dev = -1;
     for (int kind = 0; kind < NS_COUNT; kind++)
         r->ns.fd[kind] = -1;
@@ -19,16 +23,26 @@ void run_init (struct run *r, const struct container_env *env, struct arena *a)
 
 void run_close (struct run *r)
 {
-    const int fds[] = { r->root_dir, r->bundle_dir, r->procfs,       r->console,
-                        r->sync,     r->sync_child, r->tty_parent,   r->init_pidfd,
-                        r->pidfd,    r->gate.lock,  r->gate.listener };
+    const int fds[] = { r->root_dir,   r->bundle_dir, r->procfs,     r->console, r->sync,
+                        r->sync_child, r->tty_parent, r->init_pidfd, r->pidfd };
 
     for (size_t i = 0; i < ARRAY_LEN (fds); i++)
         cleanup_fd (&fds[i]);
     ns_fds_close (&r->ns);
     mnt_sources_close (&r->sources);
+    state_gate_close (&r->gate);
     cgroup_close (&r->cgroup);
     state_close (&r->state);
+}
+
+/* Signals wait while there are two processes to look after: a Ctrl-C must not come between a step and
+ * what undoes it. The child unblocks them before execve. */
+int run_block_signals (struct err *e)
+{
+    sigset_t all;
+
+    (void)sigfillset (&all);
+    return sigprocmask (SIG_SETMASK, &all, NULL) < 0 ? err_sys (e, "block signals") : 0;
 }
 
 /* One row: act, then ask the kernel. A check that fails is an error like any other. */
@@ -63,14 +77,35 @@ static void steps_undo (const struct step *steps, size_t done, struct run *r)
             steps[done].undo (r);
 }
 
+/* What the child said before it ended is the better error. If it ended without a word, how it ended is:
+ * most often the memory limit was too small for it. */
+static void prefer_child_error (struct run *r, struct err *e)
+{
+    siginfo_t info = { 0 };
+    uint64_t kills = 0;
+    struct err ignored = { 0 };
+
+    if (r->pidfd < 0 || sync_pending_error (r->sync, e) || e->code != EPIPE)
+        return;
+    if (waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOWAIT) < 0)
+        return;
+    if (!r->plan.cgroup.disabled)
+        (void)cgroup_oom_kills (&r->cgroup, &kills, &ignored);
+    (void)err_set (e, EPIPE, "container init ended during its set-up: %s %d%s",
+                   info.si_code == CLD_EXITED ? "exit status" : "signal", info.si_status,
+                   kills ? " (out of memory: the memory limit is too low)" : "");
+}
+
 int run_parent (struct run *r, struct err *e)
 {
     size_t done;
     int result = steps_walk (parent_steps, n_parent_step_functions, r, &done, e);
 
-    if (result < 0)
-        steps_undo (parent_steps, done, r);
-    return result;
+    if (result == 0)
+        return 0;
+    prefer_child_error (r, e);
+    steps_undo (parent_steps, done, r);
+    return -e->code;
 }
 
 static void child_execute (struct run *r, struct err *e)
@@ -81,14 +116,28 @@ static void child_execute (struct run *r, struct err *e)
     (void)err_sys (e, "exec %s", p->args[0]);
 }
 
+/* Lets go of what is the parent's: its end of the socket (or its death would not be seen) and its lock
+ * of the state. */
+static void become_child (struct run *r)
+{
+    cleanup_fd (&r->sync);
+    r->sync = r->sync_child;
+    r->sync_child = -1;
+    if (r->state.dir >= 0)
+        state_disown (&r->state);
+}
+
 void run_child (struct run *r)
 {
     struct err e = { 0 };
     size_t done;
 
-    r->report = r->sync;
+    become_child (r);
     if (steps_walk (child_steps, n_child_step_functions, r, &done, &e) == 0)
         child_execute (r, &e);
-    sync_send_error (r->report, &e);
+    if (r->gate_conn >= 0)
+        (void)state_gate_fail (r->gate_conn, &e); /* nobody else to tell */
+    else
+        sync_send_error (r->sync, &e);
     _exit (1);
 }

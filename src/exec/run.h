@@ -7,11 +7,22 @@
 
 #include "cgroup/cgroup.h"
 #include "exec/container.h"
-#include "harden/harden.h"
+#include "harden/caps.h"
+#include "harden/fds.h"
+#include "harden/ids.h"
+#include "harden/keyring.h"
+#include "harden/lsm.h"
+#include "harden/nnp.h"
+#include "harden/oom.h"
+#include "harden/rlimit.h"
+#include "harden/sched.h"
+#include "harden/seccomp.h"
+#include "harden/self.h"
 #include "mnt/mnt.h"
 #include "ns/ns.h"
 #include "plan/plan.h"
 #include "policy/policy.h"
+#include "state/gate.h"
 #include "state/state.h"
 
 struct run {
@@ -23,6 +34,7 @@ struct run {
 
     /* decided */
     const struct oci_config *config;
+    const struct oci_process *process; /* exec: the process; create: the config's own */
     struct policy_result policy;
     struct plan plan;
 
@@ -40,9 +52,11 @@ struct run {
     struct seccomp_filter filter;
     struct cgroup cgroup;
     struct state_gate gate;
-    int console;    /* connected socket that gets the pty, -1: no terminal */
-    int tty_parent; /* run -t: the parent's end of that pair, else -1 */
-    int init_pidfd; /* exec: the container's init */
+    int console;         /* connected socket that gets the pty, -1: no terminal */
+    int tty_parent;      /* run -t: the parent's end of that pair, else -1 */
+    int init_pidfd;      /* exec: the container's init */
+    uint64_t join_flags; /* exec: CLONE_NEW* of its namespaces that are not ours */
+    struct mempolicy mempolicy;
 
     /* between the two */
     int sync;       /* this process's end */
@@ -52,16 +66,18 @@ struct run {
 
     /* the child's own */
     struct mnt mnt;
-    int report;             /* where the outcome of execve is told */
+    int gate_conn;          /* create: the `start` that opened the gate, else -1 */
+    bool no_keyrings;       /* the kernel has none */
     int chdir_error;        /* errno of the first chdir, tried again as the container's user */
     const char *executable; /* what execve gets */
     char executable_buf[PATH_MAX];
     char home[PATH_MAX]; /* "HOME=..." */
-    char **env_home;     /* slot for it in the environment, NULL when it is set already */
 };
 
 /* Descriptors at -1. */
 void run_init (struct run *r, const struct container_env *env, struct arena *a);
+/* Blocks all signals, before there are two processes. */
+int run_block_signals (struct err *e);
 /* Closes every descriptor; the child and the state stay as they are. */
 void run_close (struct run *r);
 
@@ -86,14 +102,35 @@ void run_child (struct run *r) __attribute__ ((noreturn));
 /* clone3 by the plan: directly, or from inside joined namespaces. Sets pid and pidfd. */
 int run_clone (struct run *r, struct err *e);
 
-/* prepare.c: what only the parent's `prepare` row does, for create and for exec. */
+/* prepare.c: opens and compiles what the child will need. */
+int run_need_procfs (struct run *r, struct err *e);
 int prepare_create (struct run *r, struct err *e);
 int prepare_exec (struct run *r, struct err *e);
+
+/* reopen.c: a container that exists: its state, config (may be missing in a half-made one) and cgroup. */
+int run_reopen (struct run *r, const char *id, int state_flags, struct err *e);
+int run_status (struct run *r, enum state_status *ret, struct err *e);
+
+/* query.c: SIG to init ("container not running" if it is not); SIGKILL to all where there is no pid
+ * namespace that would do it, and thaws. */
+int run_signal (struct run *r, int sig, struct err *e);
+
+/* exec.c: rows of the parent's list, where exec differs from create. */
+int exec_load (struct run *r, struct err *e);
+int exec_plan (struct run *r, struct err *e);
+
+/* destroy.c: kills what is left, removes the cgroup, runs the poststop hooks, removes the state. */
+int run_destroy (struct run *r, struct err *e);
+
+/* wait.c: foreground. Waits for the child, forwards signals, serves its terminal; *RET is what the
+ * command exits with. */
+int run_wait (struct run *r, int *ret, struct err *e);
 
 /* hooks.c: runs KIND with the container's state on stdin. */
 int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, struct err *e);
 
 /* program.c, in the child: HOME, the working directory and the program. */
 int program_chdir (struct run *r, struct err *e);
+int program_cwd_check (struct err *e);
 int program_find (struct run *r, struct err *e);
 int program_set_home (struct run *r, struct err *e);

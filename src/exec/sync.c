@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 struct sync_message {
     int type;
@@ -11,15 +12,25 @@ struct sync_message {
 };
 _Static_assert(sizeof (struct sync_message) == 520, "a message is one small packet");
 
-int sync_pair (int *ret_parent, int *ret_child, struct err *e)
+static int make_pair (int type, int *ret_parent, int *ret_child, struct err *e)
 {
     int pair[2];
 
-    if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return err_sys (e, "make the socket pair between runtime and init");
+    if (socketpair (AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_sys (e, "make a socket pair");
     *ret_parent = pair[0];
     *ret_child = pair[1];
     return 0;
+}
+
+int sync_pair (int *ret_parent, int *ret_child, struct err *e)
+{
+    return make_pair (SOCK_SEQPACKET, ret_parent, ret_child, e);
+}
+
+int sync_console_pair (int *ret_parent, int *ret_child, struct err *e)
+{
+    return make_pair (SOCK_STREAM, ret_parent, ret_child, e);
 }
 
 static int send_message (int sock, const struct sync_message *m)
@@ -46,16 +57,18 @@ void sync_send_error (int sock, const struct err *failure)
 {
     struct sync_message m = { .type = SYNC_ERROR, .err = *failure };
 
-    (void)send_message (sock, &m); /* best effort, see sync.h */
+    /* write, which seccomp filters allow more often than sendto; best effort, see sync.h */
+    if (write (sock, &m, sizeof m) < 0)
+        return;
 }
 
 /* 1: a message, 0: end of file. */
-static int receive (int sock, struct sync_message *ret, struct err *e)
+static int receive (int sock, int flags, struct sync_message *ret, struct err *e)
 {
     ssize_t n;
 
     do
-        n = recv (sock, ret, sizeof *ret, 0);
+        n = recv (sock, ret, sizeof *ret, flags);
     while (n < 0 && errno == EINTR);
     if (n == 0 || (n < 0 && errno == ECONNRESET))
         return 0;
@@ -70,7 +83,7 @@ static int receive (int sock, struct sync_message *ret, struct err *e)
 int sync_expect (int sock, enum sync_type want, struct err *e)
 {
     struct sync_message m;
-    int r = receive (sock, &m, e);
+    int r = receive (sock, 0, &m, e);
 
     if (r < 0)
         return r;
@@ -86,6 +99,20 @@ int sync_expect (int sock, enum sync_type want, struct err *e)
     return 0;
 }
 
+bool sync_pending_error (int sock, struct err *e)
+{
+    struct sync_message m;
+    struct err ignored;
+
+    while (receive (sock, MSG_DONTWAIT, &m, &ignored) > 0) {
+        if (m.type != SYNC_ERROR)
+            continue;
+        *e = m.err;
+        return true;
+    }
+    return false;
+}
+
 int sync_await_exec (int sock, struct err *e)
 {
     struct sync_message m;
@@ -93,7 +120,7 @@ int sync_await_exec (int sock, struct err *e)
 
     if (r < 0)
         return r;
-    r = receive (sock, &m, e);
+    r = receive (sock, 0, &m, e);
     if (r <= 0)
         return r;
     *e = m.err;

@@ -3,6 +3,8 @@
  * What parent and child tell each other: fixed-size messages over a SOCK_SEQPACKET pair, so each arrives
  * whole or not at all. An error is a struct err, carried as it is.
  */
+#include <stdbool.h>
+
 #include "libocispec/err.h"
 
 enum sync_type {
@@ -17,12 +19,18 @@ enum sync_type {
 /* Makes the pair; both ends close-on-exec. */
 int sync_pair (int *ret_parent, int *ret_child, struct err *e);
 
+/* A stream pair over which the child hands its terminal to a foreground command. */
+int sync_console_pair (int *ret_parent, int *ret_child, struct err *e);
+
 int sync_send (int sock, enum sync_type type, struct err *e);
 /* Child: sends E. Best effort: nobody is left to hear about a failure of it. */
 void sync_send_error (int sock, const struct err *failure);
 
 /* Waits for WANT. A SYNC_ERROR becomes E; end of file is -EPIPE "the other side ended". */
 int sync_expect (int sock, enum sync_type want, struct err *e);
+
+/* True when a SYNC_ERROR is waiting: it is then in E, else E is as it was. Does not wait. */
+bool sync_pending_error (int sock, struct err *e);
 
 /* Waits for what execve does: 0 when it succeeded, the child's error, or -EPIPE if the child ended
  * before it tried. */

@@ -45,10 +45,12 @@ int mnt_mounts (struct mnt *m, struct err *e); /* plan->mounts, in order */
 int mnt_mounts_check (struct mnt *m, struct err *e);
 int mnt_devices (struct mnt *m, struct err *e); /* nodes, /dev/fd & co., /dev/ptmx */
 int mnt_devices_check (struct mnt *m, struct err *e);
-int mnt_cwd_make (struct mnt *m, struct err *e);    /* process.cwd, 0755, if it is missing */
+int mnt_cwd_make (struct mnt *m, struct err *e); /* process.cwd, 0755, if it is missing */
+int mnt_cwd_make_check (struct mnt *m, struct err *e);
 int mnt_pivot (struct mnt *m, struct err *e);       /* or chroot with no_pivot */
 int mnt_pivot_check (struct mnt *m, struct err *e); /* / is the root's mount, the host's is gone */
 int mnt_root_propagation (struct mnt *m, struct err *e);
+int mnt_root_propagation_check (struct mnt *m, struct err *e);
 int mnt_masked (struct mnt *m,
                 struct err *e); /* files: empty read-only; folders: one shared empty one */
 int mnt_masked_check (struct mnt *m, struct err *e);

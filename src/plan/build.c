@@ -132,6 +132,19 @@ static void build_rest (const struct oci_linux *l, struct plan *ret)
     ret->seccomp = l->seccomp;
 }
 
+/* exec joins what is there: nothing of the container is made or set again. The maps stay, they say what
+ * ids mean. */
+static void forget_set_up (struct plan *p)
+{
+    for (int kind = 0; kind < NS_COUNT; kind++)
+        p->ns[kind] = (struct plan_ns){ .mode = NS_INHERIT };
+    p->hostname = p->domainname = NULL;
+    p->n_sysctls = 0;
+    p->hooks = NULL;
+    p->cgroup.own_ns = false;
+    p->cgroup.resources = NULL;
+}
+
 int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, struct err *e)
 {
     static const struct oci_linux none = { 0 };
@@ -145,6 +158,7 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
                           .is_exec = in->is_exec,
                           .is_rootless = in->host.is_rootless,
                           .pid_file = in->pid_file,
+                          .pidfd_socket = in->pidfd_socket,
                           .no_pivot = in->no_pivot,
                           .new_keyring = in->new_keyring,
                           .hostname = c->hostname,
@@ -157,7 +171,9 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
         build_cgroup (in, l, a, ret) < 0)
         return err_oom (e);
     result = plan_build_process (in, a, ret, e);
-    if (result == 0 && !in->is_exec)
+    if (result == 0 && in->is_exec)
+        forget_set_up (ret);
+    else if (result == 0)
         result = plan_build_filesystem (in, a, ret, e);
     return result;
 }

@@ -78,9 +78,9 @@ struct plan_rlimit {
 
 struct plan_process {
     char *const *args; /* NULL-terminated, args[0] present */
-    char *const *env;  /* NULL-terminated, last of equal names wins, HOME not added yet */
+    char **env;        /* NULL-terminated, no name twice */
+    char **home_slot;  /* where the child puts HOME; NULL: the config has it */
     const char *path;  /* value of PATH in env, or NULL */
-    bool has_home;     /* HOME is in env; else there is a spare slot behind its end for it */
     const char *cwd;
     uid_t uid;
     gid_t gid;
@@ -120,6 +120,7 @@ struct plan {
     bool is_rootless;          /* the caller is not root of the initial user namespace */
     bool setgroups_denied;     /* the user namespace forbids setgroups */
     const char *pid_file;      /* NULL: none */
+    const char *pidfd_socket;  /* NULL: none */
 
     struct plan_ns ns[NS_COUNT];
     struct plan_idmaps idmaps;

@@ -89,6 +89,15 @@ static const char *env_value (char *const *env, const char *name)
     return NULL;
 }
 
+/* HOME comes from the container's passwd when it is missing or empty (as runc). */
+static char **home_slot (char **env)
+{
+    for (; *env && strcmp (*env, "HOME=") != 0; env++)
+        if (strncmp (*env, "HOME=", 5) == 0)
+            return NULL;
+    return env;
+}
+
 #define SPARE_ENV 3 /* LISTEN_FDS, LISTEN_PID, and HOME that the child fills in */
 
 static int build_env (const struct plan_input *in, const struct oci_process *p, struct arena *a,
@@ -112,7 +121,7 @@ static int build_env (const struct plan_input *in, const struct oci_process *p, 
     }
     ret->env = t.list;
     ret->path = env_value (ret->env, "PATH");
-    ret->has_home = env_value (ret->env, "HOME") && env_value (ret->env, "HOME")[0];
+    ret->home_slot = home_slot (ret->env);
     return 0;
 }
 

@@ -98,6 +98,11 @@ bool plan_wants_pid_file (const struct plan *p)
     return p->pid_file != NULL;
 }
 
+bool plan_wants_pidfd_socket (const struct plan *p)
+{
+    return p->pidfd_socket != NULL;
+}
+
 bool plan_wants_oom_score (const struct plan *p)
 {
     return p->process.has_oom_score_adj;
@@ -108,12 +113,13 @@ bool plan_wants_make_timens (const struct plan *p)
     return makes (p, NS_TIME);
 }
 
+/* exec joins what its trampoline could not: a time namespace. */
 bool plan_wants_join_late (const struct plan *p)
 {
     for (int kind = 0; kind < NS_COUNT; kind++)
-        if (p->ns[kind].mode == NS_JOIN && kind != NS_USER && kind != NS_PID)
+        if (p->ns[kind].mode == NS_JOIN)
             return true;
-    return false;
+    return p->is_exec;
 }
 
 bool plan_wants_make_cgroupns (const struct plan *p)

@@ -23,7 +23,9 @@ int steps_misplaced (const struct step_text *steps, size_t n);
 #define STEP_PREDICATES(P)                                                                         \
     P (always)                                                                                     \
     P (seal)                                                                                       \
-    P (create) P (cgroup) P (make_userns) P (runtime_hooks) P (raise_rlimits) P (pid_file)         \
+    P (create)                                                                                     \
+    P (cgroup)                                                                                     \
+    P (make_userns) P (runtime_hooks) P (raise_rlimits) P (pid_file) P (pidfd_socket)              \
         P (oom_score) P (make_timens) P (join_late) P (make_cgroupns) P (keyring) P (hostname)     \
             P (make_netns) P (sysctl) P (make_mountns) P (rootfs) P (mounts) P (container_hooks)   \
                 P (terminal) P (root_propagation) P (readonly_paths) P (masked_paths)              \

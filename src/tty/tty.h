@@ -18,6 +18,9 @@ int tty_open (int ptmx, uint16_t rows, uint16_t cols, int *ret_master, int *ret_
 /* Child: PEER becomes the controlling terminal and descriptors 0-2; owned by UID (container id). */
 int tty_take (int peer, uid_t uid, struct err *e);
 
+/* 0-2 are one terminal, and it is the controlling one. */
+int tty_take_check (struct err *e);
+
 /* One sendmsg with the descriptor and its name, as shims and conmon expect (oci-matrix 1.4). */
 int tty_send (int sock, int master, struct err *e);
 /* The other side, for a foreground run. */
@@ -35,3 +38,5 @@ void tty_proxy_stop (struct tty_proxy **p);
 int tty_open_missing_stdio (struct err *e);
 /* Child: stdio handed to a container user belongs to it; not for /dev/null, not for host terminals. */
 int tty_chown_stdio (uid_t uid, struct err *e);
+/* 0-2 are open. */
+int tty_stdio_check (struct err *e);

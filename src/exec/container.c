@@ -1,0 +1,166 @@
+/*
+ * create, run, start, delete.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "exec/run.h"
+#include "exec/sync.h"
+#include "hook/hook.h"
+
+static int create (struct run *r, const struct container_create_options *o, struct err *e)
+{
+    int result;
+
+    r->create = o;
+    if (!str_is_id (o->id))
+        return err_set (e, EINVAL,
+                        "'%s' is no container id: letters, digits, '_', '+', '.', '-', not "
+                        "starting with '.' or '-', at most 1024",
+                        o->id);
+    result = run_block_signals (e);
+    return result < 0 ? result : run_parent (r, e);
+}
+
+int container_create (const struct container_env *env, const struct container_create_options *o,
+                      struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct run r;
+    int result;
+
+    run_init (&r, env, &a);
+    result = create (&r, o, e);
+    run_close (&r);
+    return result;
+}
+
+/* ---- run ---- */
+/* Lets init go on to execve, and runs the poststart hooks. */
+static int start_at_once (struct run *r, struct err *e)
+{
+    int result = sync_send (r->sync, SYNC_GO, e);
+
+    if (result == 0)
+        result = sync_await_exec (r->sync, e);
+    return result < 0 ? result : run_hooks (r, HOOK_POSTSTART, STATUS_RUNNING, r->pid, e);
+}
+
+/* The container goes with the command that made it; the first error is the one to tell. */
+static int give_up (struct run *r, struct err *e)
+{
+    struct err ignored = { 0 };
+    siginfo_t info;
+
+    (void)run_destroy (r, &ignored);
+    (void)waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOHANG);
+    return -e->code;
+}
+
+static int run_foreground (struct run *r, int *ret_status, struct err *e)
+{
+    if (run_wait (r, ret_status, e) < 0)
+        return give_up (r, e);
+    return r->create->keep ? 0 : run_destroy (r, e);
+}
+
+int container_run (const struct container_env *env, const struct container_create_options *o,
+                   int *ret_status, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct run r;
+    int result;
+
+    run_init (&r, env, &a);
+    r.starts_at_once = true;
+    result = create (&r, o, e);
+    if (result == 0 && start_at_once (&r, e) < 0)
+        result = give_up (&r, e);
+    else if (result == 0 && !o->detach)
+        result = run_foreground (&r, ret_status, e);
+    run_close (&r);
+    return result;
+}
+
+/* ---- start ---- */
+static int require_created (struct run *r, struct err *e)
+{
+    enum state_status status;
+    int result = run_status (r, &status, e);
+
+    if (result < 0 || status == STATUS_CREATED)
+        return result;
+    return err_set (e, EINVAL,
+                    status == STATUS_STOPPED ? "cannot start a container that has stopped"
+                    : status == STATUS_CREATING
+                        ? "cannot start a container whose create has not finished"
+                        : "cannot start an already running container");
+}
+
+static int start (struct run *r, struct err *e)
+{
+    int result = require_created (r, e);
+
+    if (result == 0)
+        result = state_gate_open (&r->state, e);
+    if (result < 0)
+        return result;
+    result = run_hooks (r, HOOK_POSTSTART, STATUS_RUNNING, r->saved.pid, e);
+    if (result < 0) {
+        struct err ignored = { 0 };
+
+        (void)run_signal (r, SIGKILL, &ignored); /* the hook's error is the one to tell */
+    }
+    return result;
+}
+
+int container_start (const struct container_env *env, const char *id, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct run r;
+    int result;
+
+    run_init (&r, env, &a);
+    result = run_reopen (&r, id, STATE_LOCK, e);
+    if (result == 0)
+        result = start (&r, e);
+    run_close (&r);
+    return result;
+}
+
+/* ---- delete ---- */
+static int require_stopped (struct run *r, struct err *e)
+{
+    enum state_status status;
+    int result = run_status (r, &status, e);
+
+    /* A created one has not run anything yet: as runc and crun, delete takes it (containerd relies on
+     * it). */
+    if (result < 0 || status == STATUS_STOPPED || status == STATUS_CREATED)
+        return result;
+    return err_set (e, EBUSY, "cannot delete container %s that is not stopped: %s", r->saved.id,
+                    state_status_names[status]);
+}
+
+int container_delete (const struct container_env *env, const char *id, bool force, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct run r;
+    int result;
+
+    run_init (&r, env, &a);
+    result = run_reopen (&r, id, STATE_LOCK | (force ? STATE_ALLOW_BROKEN : 0), e);
+    if (result == -ENOENT && force && r.state.dir < 0)
+        result = 0; /* the engines' clean-up calls come twice */
+    else if (result == 0) {
+        if (!force)
+            result = require_stopped (&r, e);
+        if (result == 0)
+            result = run_destroy (&r, e);
+    }
+    run_close (&r);
+    return result;
+}

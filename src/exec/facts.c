@@ -1,0 +1,136 @@
+#include "exec/facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "spec/names.h"
+
+#define SAVED_STATE_VERSION 1
+#define MAX_LISTEN_FDS      1024
+
+int facts_path (int dir, struct arena *a, const char **ret, struct err *e)
+{
+    char link[FD_PATH_MAX];
+    char path[PATH_MAX];
+    ssize_t n = readlink (fd_path (link, dir), path, sizeof path);
+
+    if (n < 0 || (size_t)n >= sizeof path)
+        return err_sys (e, "look up the path of the bundle");
+    *ret = arena_strndup (a, path, (size_t)n);
+    return *ret ? 0 : err_oom (e);
+}
+
+/* The initial user namespace has this inode number, always (PROC_USER_INIT_INO). */
+#define INITIAL_USERNS_INODE 0xEFFFFFFDU
+
+static bool in_initial_userns (void)
+{
+    struct stat st;
+
+    return stat ("/proc/self/ns/user", &st) == 0 && st.st_ino == INITIAL_USERNS_INODE;
+}
+
+/* systemd's socket activation: descriptors from 3 on, when they are meant for this process. */
+static int look_at_listen_fds (unsigned int *ret, struct err *e)
+{
+    const char *fds = getenv ("LISTEN_FDS");
+    uint64_t n = 0;
+
+    *ret = 0;
+    if (!fds || !fds[0])
+        return 0;
+    if (num_u64 (fds, "LISTEN_FDS in the environment", 0, MAX_LISTEN_FDS, &n, e) < 0)
+        return -e->code;
+    *ret = (unsigned int)n;
+    return 0;
+}
+
+int facts_look (unsigned int preserve_fds, struct plan_host *ret, struct err *e)
+{
+    static struct rlimit limits[RLIM_NLIMITS];
+    int result = look_at_listen_fds (&ret->listen_fds, e);
+
+    if (result == 0)
+        result = caps_permitted (&ret->permitted, e);
+    for (int i = 0; result == 0 && i < RLIM_NLIMITS; i++)
+        if (getrlimit (i, &limits[i]) < 0)
+            result = err_sys (e, "read resource limit %d", i);
+    if (result < 0)
+        return result;
+    ret->rlimits = limits;
+    ret->uid = geteuid ();
+    ret->gid = getegid ();
+    ret->is_rootless = ret->uid != 0 || !in_initial_userns ();
+    ret->preserve_fds = preserve_fds + ret->listen_fds;
+    return fds_check_preserved (ret->preserve_fds, e);
+}
+
+/* ---- notes ---- */
+static void note (const struct container_env *env, int level, const char *text)
+{
+    if (env->note && text)
+        env->note (level, text);
+}
+
+static void note_unknown_caps (const struct container_env *env, const struct oci_capabilities *c,
+                               struct strbuf *text)
+{
+    strbuf_adds (text, "unknown capabilities are ignored:");
+    for (size_t i = 0; i < c->n_bounding; i++)
+        if (names_cap (c->bounding[i]) < 0)
+            strbuf_addf (text, " %s", c->bounding[i]);
+    if (strchr (text->s ?: "", ':')[1])
+        note (env, LOG_WARN, text->s);
+}
+
+void facts_note (const struct container_env *env, const struct plan_input *in, const struct plan *p)
+{
+    const struct oci_process *process = in->process ?: in->config->process;
+    AUTO_STRBUF unknown = { 0 };
+    AUTO_STRBUF withheld = { 0 };
+
+    if (process->capabilities)
+        note_unknown_caps (env, process->capabilities, &unknown);
+    if (!p->process.caps_withheld)
+        return;
+    strbuf_adds (&withheld, "the caller does not have, so the container does not get:");
+    for (unsigned int cap = 0; cap < 64; cap++)
+        if (p->process.caps_withheld >> cap & 1)
+            strbuf_addf (&withheld, " %s", names_cap_text (cap) ?: "(unnamed)");
+    note (env, LOG_WARN, withheld.s);
+}
+
+/* ---- state.json ---- */
+int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e)
+{
+    const struct oci_config *c = r->policy.config;
+    char now[STR_TIMESTAMP_MAX];
+    struct oci_saved_cgroup *cg = arena_alloc (r->arena, sizeof *cg);
+
+    *ret = (struct oci_saved_state){ .version = SAVED_STATE_VERSION,
+                                     .oci_version = c->oci_version,
+                                     .id = r->create->id,
+                                     .bundle = r->plan.bundle,
+                                     .rootfs = r->plan.rootfs,
+                                     .owner = geteuid (),
+                                     .annotations = c->annotations,
+                                     .n_annotations = c->n_annotations,
+                                     .creating = true,
+                                     .policy = r->policy.policy,
+                                     .cgroup = r->plan.cgroup.disabled ? NULL : cg };
+    ret->created = arena_strdup (r->arena, str_timestamp (now));
+    if (!cg || !ret->created)
+        return err_oom (e);
+    return r->plan.cgroup.disabled ? 0 : cgroup_save (&r->cgroup, r->arena, cg, e);
+}

@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * The facts of the host that a plan needs, looked up before it is built, and what is told about it.
+ */
+#include "exec/run.h"
+#include "plan/build.h"
+
+/* The absolute path of an open folder. */
+int facts_path (int dir, struct arena *a, const char **ret, struct err *e);
+
+/* Privilege, capabilities, limits; PRESERVE_FDS and LISTEN_FDS, whose descriptors must be open. */
+int facts_look (unsigned int preserve_fds, struct plan_host *ret, struct err *e);
+
+/* Notes what could not be granted (capabilities) or is not known (capability names). */
+void facts_note (const struct container_env *env, const struct plan_input *in,
+                 const struct plan *p);
+
+/* RET for state.json of a container that is being created. */
+int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e);

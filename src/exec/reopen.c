@@ -1,0 +1,55 @@
+/*
+ * A container that exists, from its state directory.
+ */
+#include <errno.h>
+
+#include "base/str.h"
+#include "exec/run.h"
+
+static int read_config (struct run *r, struct err *e)
+{
+    int result = state_read_config (&r->state, r->arena, &r->config, e);
+
+    if (result < 0)
+        return result;
+    r->plan.config = r->config;
+    r->plan.hooks = r->config->hooks;
+    return 0;
+}
+
+int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
+{
+    int result;
+
+    if (!str_is_id (id))
+        return err_set (e, EINVAL, "'%s' is no container id", id);
+    result = state_open_root (r->env->root, false, &r->root_dir, e);
+    if (result < 0)
+        return result;
+    if (r->root_dir < 0)
+        return err_set (e, ENOENT, "container does not exist");
+    result = state_open (r->root_dir, id, state_flags, r->arena, &r->state, e);
+    if (result < 0 || !r->state.saved)
+        return result;
+    r->saved = *r->state.saved;
+    r->plan.id = r->saved.id;
+    r->plan.cgroup.disabled = !r->saved.cgroup;
+    if (r->saved.cgroup)
+        result = cgroup_reopen (r->saved.cgroup, r->arena, &r->cgroup, e);
+    if (result == 0 && !r->saved.creating)
+        result = read_config (r, e);
+    return result;
+}
+
+int run_status (struct run *r, enum state_status *ret, struct err *e)
+{
+    bool frozen = false;
+    int result = state_status (&r->state, ret, e);
+
+    if (result < 0 || *ret != STATUS_RUNNING || r->plan.cgroup.disabled)
+        return result;
+    result = cgroup_is_frozen (&r->cgroup, &frozen, e);
+    if (result == 0 && frozen)
+        *ret = STATUS_PAUSED;
+    return result;
+}
