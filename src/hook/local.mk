@@ -1,1 +1,5 @@
-libagentrt_a_SOURCES +=
+libagentrt_a_SOURCES += %D%/hook.c %D%/hook.h
+
+check_PROGRAMS += tests/unit/test_hook
+tests_unit_test_hook_SOURCES = tests/unit/test_hook.c
+tests_unit_test_hook_LDADD = $(unit_libs)
