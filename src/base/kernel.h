@@ -10,3 +10,7 @@
 #ifndef STATX_MNT_ID_UNIQUE
 #define STATX_MNT_ID_UNIQUE 0x00004000U /* 6.8: a mount id that is never used again */
 #endif
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U /* 6.3 */
+#endif
