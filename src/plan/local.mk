@@ -1,2 +1,6 @@
 libagentrt_a_SOURCES += %D%/plan.h %D%/build.c %D%/build.h %D%/process.c %D%/filesystem.c \
 	%D%/steps.c %D%/steps.h %D%/steps.def %D%/explain.c %D%/explain.h
+
+check_PROGRAMS += tests/unit/test_plan
+tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
+tests_unit_test_plan_LDADD = $(unit_libs)

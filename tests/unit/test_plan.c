@@ -1,0 +1,212 @@
+/* plan_build, the step lists, policy and explain: pure, so any user can run it. */
+#include <sys/mount.h>
+
+#include "base/cleanup.h"
+#include "plan/build.h"
+#include "plan/explain.h"
+#include "plan/steps.h"
+#include "tests/unit/tap.h"
+
+static const char *const env[] = { "A=1", "PATH=/x", "B=2", "A=3", "HOME=", NULL };
+static const char *const args[] = { "sh", "-c", "true", NULL };
+static const struct oci_process process = {
+    .args = args, .n_args = 3, .env = env, .n_env = 5, .cwd = "/"
+};
+static const struct oci_root root = { .path = "rootfs" };
+
+static struct plan_input input_of (const struct oci_config *c)
+{
+    return (struct plan_input){
+        .id = "x", .bundle = "/b", .config = c, .host = { .permitted = UINT64_MAX }
+    };
+}
+
+static void test_env (void)
+{
+    const struct oci_config c = { .root = &root, .process = &process };
+    struct plan_input in = input_of (&c);
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct plan p;
+
+    in.host.listen_fds = 2;
+    if (!ok (plan_build (&in, &a, &p, &e) == 0, "a small config gives a plan: %s", e.msg))
+        return;
+    (void)tap_is (p.process.env[0], "A=3", "of equal names the last counts, where the first was");
+    (void)tap_is (p.process.env[1], "PATH=/x", "others keep their order");
+    (void)tap_is (p.process.path, "/x", "PATH is found");
+    (void)tap_is (p.process.env[4], "LISTEN_FDS=2", "LISTEN_FDS is added");
+    (void)tap_is (p.process.env[5], "LISTEN_PID=1", "LISTEN_PID is init");
+    (void)ok (p.process.home_slot && strcmp (*p.process.home_slot, "HOME=") == 0,
+              "an empty HOME is to be filled in");
+    (void)tap_is (p.rootfs, "/b/rootfs", "a relative root lies below the bundle");
+    (void)tap_is (p.cgroup.path, "/x", "without cgroupsPath the id names the cgroup");
+}
+
+static void test_many_env (void)
+{
+    enum { N = 100000 };
+    AUTO_ARENA a = { 0 };
+    const char **many = arena_calloc (&a, N + 1, sizeof *many);
+    struct oci_process big = process;
+    const struct oci_config c = { .root = &root, .process = &big };
+    struct plan_input in = input_of (&c);
+    struct err e = { 0 };
+    struct plan p;
+
+    for (int i = 0; i < N; i++)
+        many[i] = arena_printf (&a, "V%d=%d", i % (N / 2), i);
+    big.env = many;
+    big.n_env = N;
+    (void)ok (plan_build (&in, &a, &p, &e) == 0 && !p.process.env[N / 2 + 1],
+              "100000 variables with 50000 names: one entry each, and room for HOME");
+    (void)tap_is (p.process.env[7], "V7=50007", "the last one counts");
+}
+
+static void test_caps (void)
+{
+    static const char *const names[] = { "CAP_KILL", "CAP_SYS_RESOURCE", "CAP_NO_SUCH", NULL };
+    const struct oci_capabilities caps = { .bounding = names, .n_bounding = 3 };
+    struct oci_process with = process;
+    const struct oci_config c = { .root = &root, .process = &with };
+    struct plan_input in = input_of (&c);
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct plan p;
+
+    with.capabilities = &caps;
+    in.host.permitted = ~(UINT64_C (1) << 24);
+    (void)ok (plan_build (&in, &a, &p, &e) == 0 && p.process.caps[CAPS_BOUNDING] == UINT64_C (1)
+                                                                                        << 5,
+              "unknown capabilities and those that the caller lacks are left out");
+    (void)ok (p.process.caps_withheld == UINT64_C (1) << 24, "and the latter are remembered");
+}
+
+static void test_namespaces (void)
+{
+    static const struct oci_namespace ns[] = { { .type = OCI_NS_USER },
+                                               { .type = OCI_NS_NETWORK, .path = "/n" },
+                                               { .type = OCI_NS_UTS, .path = "" } };
+    static const struct oci_id_mapping maps[] = { { 0, 100000, 65536 } };
+    const struct oci_linux l = { .namespaces = ns,
+                                 .n_namespaces = 3,
+                                 .uid_mappings = maps,
+                                 .n_uid_mappings = 1,
+                                 .gid_mappings = maps,
+                                 .n_gid_mappings = 1 };
+    const struct oci_config c = { .root = &root, .process = &process, .linux_ = &l };
+    struct plan_input in = input_of (&c);
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct plan p;
+
+    if (!ok (plan_build (&in, &a, &p, &e) == 0, "namespaces are planned: %s", e.msg))
+        return;
+    (void)ok (p.ns[NS_USER].mode == NS_MAKE && p.ns[NS_NET].mode == NS_JOIN &&
+                  p.ns[NS_UTS].mode == NS_MAKE && p.ns[NS_PID].mode == NS_INHERIT,
+              "listed: made; with a path: joined; not listed: the caller's");
+    (void)ok (p.host_root_is_outside && !plan_wants_seal (&p),
+              "a root that is not the host's needs no sealed program");
+    in.is_exec = true;
+    (void)ok (plan_build (&in, &a, &p, &e) == 0 && p.ns[NS_USER].mode == NS_INHERIT &&
+                  p.host_root_is_outside,
+              "exec makes no namespace and keeps what the maps mean");
+}
+
+static void test_sysctls (void)
+{
+    static const struct oci_kv kv[] = { { "net.ipv4.ip_forward", "1" },
+                                        { "net/ipv4/conf/eth0.1/forwarding", "1" },
+                                        { "net.ipv4.conf.eth0/1.forwarding", "1" } };
+    const struct oci_linux l = { .sysctl = kv, .n_sysctl = 3 };
+    const struct oci_config c = { .root = &root, .process = &process, .linux_ = &l };
+    struct plan_input in = input_of (&c);
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct plan p;
+
+    if (!ok (plan_build (&in, &a, &p, &e) == 0, "sysctls are planned"))
+        return;
+    (void)tap_is (p.sysctls[0].path, "net/ipv4/ip_forward", "dots separate");
+    (void)tap_is (p.sysctls[1].path, "net/ipv4/conf/eth0.1/forwarding", "a slash first: a path");
+    (void)tap_is (p.sysctls[2].path, "net/ipv4/conf/eth0.1/forwarding",
+                  "a slash after a dot is a dot");
+}
+
+static void test_steps (void)
+{
+    static const struct step_text wrong[] = { { .name = "a", .after = "b" },
+                                              { .name = "b", .after = "" } };
+
+    (void)ok (steps_misplaced (parent_step_texts, n_parent_steps) == -1,
+              "each parent row stands after what it relies on");
+    (void)ok (steps_misplaced (child_step_texts, n_child_steps) == -1, "each child row too");
+    (void)ok (steps_misplaced (wrong, ARRAY_LEN (wrong)) == 0, "a wrong order is noticed");
+}
+
+static size_t row (const char *name)
+{
+    for (size_t i = 0; i < n_child_steps; i++)
+        if (strcmp (child_step_texts[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* What the rows' texts cannot say: orders that security rests on. */
+static void test_order (void)
+{
+    static const char *const orders[][2] = {
+        { "cgroup_enter", "cgroup_ns" },
+        { "mounts", "pivot" },
+        { "pivot", "terminal" },
+        { "sysctl", "readonly_paths" },
+        { "cwd_make", "root_readonly" },
+        { "bounding", "ids" },
+        { "ids", "capabilities" },
+        { "lsm", "ids" },
+        { "capabilities", "no_new_privs" },
+        { "seccomp_early", "bounding" },
+        { "no_new_privs", "seccomp" },
+        { "fds", "gate" },
+        { "gate", "hooks_start" },
+        { "hooks_start", "seccomp" },
+        { "rlimits", "seccomp" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (orders); i++)
+        (void)ok (row (orders[i][0]) < row (orders[i][1]) && row (orders[i][1]) != SIZE_MAX,
+                  "%s before %s", orders[i][0], orders[i][1]);
+    (void)ok (row ("seccomp") == n_child_steps - 1, "the filter comes last");
+}
+
+static void test_explain (void)
+{
+    const struct oci_config c = { .root = &root, .process = &process };
+    struct plan_input in = input_of (&c);
+    AUTO_ARENA a = { 0 };
+    AUTO_STRBUF text = { 0 };
+    struct policy_result result;
+    struct err e = { 0 };
+    struct plan p;
+
+    (void)ok (policy_apply ("oci", &c, &a, &result, &e) == 0 && result.config == &c,
+              "policy oci changes nothing");
+    (void)ok (policy_apply ("strict", &c, &a, &result, &e) < 0 && strstr (e.msg, "oci"),
+              "a policy that is not there is an error that names those that are");
+    (void)ok (plan_build (&in, &a, &p, &e) == 0 &&
+                  explain_print (&p, &result, false, &text, &e) == 0 && strstr (text.s, "pivot"),
+              "explain prints the rows");
+}
+
+int main (void)
+{
+    test_env ();
+    test_many_env ();
+    test_caps ();
+    test_namespaces ();
+    test_sysctls ();
+    test_steps ();
+    test_order ();
+    test_explain ();
+    return tap_done ();
+}
