@@ -77,7 +77,7 @@ static int add_index (const struct emit *em, size_t i)
 
 /* ---- scalars ---- */
 
-/* The parser takes nothing but UTF-8, so nothing else may be written (a bundle path can be such). */
+/* The parser takes UTF-8 only, so nothing else may be written (a bundle path can be such). */
 static int emit_text (const struct emit *em, const char *s)
 {
     const char *end = s + strlen (s);

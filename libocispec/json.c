@@ -13,9 +13,9 @@
 /* ---- before yajl: what it would take, or crash on ---- */
 
 /*
- * One pass over the bytes. It only knows strings from the rest, which is enough to bound the depth and
- * the number of values, and to see what yajl 2.1.0 gets wrong inside strings (CVE-2017-16516: broken
- * \u escapes; lone surrogates become '?'; overlong UTF-8 passes).
+ * One pass over the bytes. It only knows strings from the rest, which is enough to bound the depth
+ * and the number of values, and to see what yajl 2.1.0 gets wrong inside strings (CVE-2017-16516:
+ * broken \u escapes; lone surrogates become '?'; overlong UTF-8 passes).
  */
 struct scan {
     const char *buf;
@@ -93,7 +93,8 @@ static bool scan_char (struct scan *s, size_t *at)
     return true;
 }
 
-/* From behind the opening quote to behind the closing one; the end of the text is yajl's to report. */
+/* From behind the opening quote to behind the closing one; the end of the text is yajl's to
+ * report. */
 static bool scan_string (struct scan *s, size_t *at)
 {
     while (*at < s->len && s->buf[*at] != '"')
@@ -439,8 +440,8 @@ static int fail_yajl (struct build *b, yajl_handle h, struct err *e)
 
 /* ---- the whole ---- */
 
-/* What the scan found wrong is reported last: feeding yajl up to there gives its path, or an earlier
- * error. */
+/* What the scan found wrong is reported last: feeding yajl up to there gives its path, or an
+ * earlier error. */
 static int build (struct build *b, const struct scan *s, yajl_handle h, struct err *e)
 {
     const unsigned char *text = (const unsigned char *)s->buf;

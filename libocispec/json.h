@@ -2,8 +2,9 @@
 /*
  * JSON text to a flat tree of values. Private to libocispec; json.c is yajl's only home.
  *
- * Stricter than yajl: capped size and depth (seen before yajl sees a byte), no NUL in any spelling, no
- * lone surrogate, real UTF-8, no byte order mark, nothing after the document, no key twice in an object.
+ * Stricter than yajl: capped size and depth (seen before yajl sees a byte), no NUL in any spelling,
+ * no lone surrogate, real UTF-8, no byte order mark, nothing after the document, no key twice in an
+ * object.
  */
 #include <stdbool.h>
 #include <stddef.h>

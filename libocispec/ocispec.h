@@ -2,14 +2,15 @@
 /*
  * The OCI documents as C structs: config.json, state, features, and what the state directory keeps.
  *
- * Owns the way from bytes to typed, immutable documents and back. Every property is declared once, as a
- * row in config.def, state.def or features.def; its struct member, its presence, the strict parser, the
- * emitter and docs/config-reference.md all come from that row. Knows no rule that spans properties
- * (src/spec/) and never opens a file.
+ * Owns the way from bytes to typed, immutable documents and back. Every property is declared once,
+ * as a row in config.def, state.def or features.def; its struct member, its presence, the strict
+ * parser, the emitter and docs/config-reference.md all come from that row. Knows no rule that spans
+ * properties (src/spec/) and never opens a file.
  *
- * Members: strings are `const char *`, objects `const struct X *`, both NULL when absent. An optional
- * scalar m has a `bool has_m`. An array m has `size_t n_m` and is NULL when absent, non-NULL with n_m 0
- * when empty; arrays of strings end with a NULL as well. A map is an array in document order.
+ * Members: strings are `const char *`, objects `const struct X *`, both NULL when absent. An
+ * optional scalar m has a `bool has_m`. An array m has `size_t n_m` and is NULL when absent,
+ * non-NULL with n_m 0 when empty; arrays of strings end with a NULL as well. A map is an array in
+ * document order.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,8 +59,10 @@ const char *oci_enum_name (const struct oci_enum *en, int value);
 /* The value of TEXT (LEN bytes), or -1. */
 int oci_enum_value (const struct oci_enum *en, const char *text, size_t len);
 
-/* ---- structs ----
- * A row is: struct, (C type, enum or struct), member, JSON name, REQUIRED or OPTIONAL, (min, max), doc. */
+/* ---- structs ---- */
+
+/* A row is: struct, (C type, enum or struct), member, JSON name, REQUIRED or OPTIONAL, (min, max),
+ * doc. */
 #define OCI_HAS_REQUIRED(m)
 #define OCI_HAS_OPTIONAL(m) bool has_##m;
 
@@ -112,9 +115,10 @@ struct oci_parse_info {
 
 /* Reads the one JSON document in BUF as a TYPE (of *RET) into the arena. Strict: any deviation from
  * RFC 8259 or from a row is -EINVAL with one line that starts with the JSON path
- * ("/process/args[2]: expected a string, found a number"); also duplicate keys, at every level. Keys
- * match by case. null stands for an absent optional object, array or map (what Go programs write for a
- * nil one); in features, where the spec allows it, for any optional property. INFO may be NULL. */
+ * ("/process/args[2]: expected a string, found a number"); also duplicate keys, at every level.
+ * Keys match by case. null stands for an absent optional object, array or map (what Go programs
+ * write for a nil one); in features, where the spec allows it, for any optional property. INFO may
+ * be NULL. */
 int oci_parse (const struct oci_type *type, const char *buf, size_t len, struct arena *a,
                const void **ret, struct oci_parse_info *info, struct err *e);
 

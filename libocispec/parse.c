@@ -10,8 +10,7 @@ struct parse {
     const struct json_node *root;
     struct arena *arena;
     struct oci_parse_info *info;
-    bool
-        null_any; /* null is absent for every optional property, not for objects, arrays, maps only */
+    bool null_any; /* in features null is absent for scalars too */
     struct err *e;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. yajl 2.1.0's own
- * check lets all three pass, so this one stands before it.
+ * UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. yajl 2.1.0's
+ * own check lets all three pass, so this one stands before it.
  */
 #include <stddef.h>
 
