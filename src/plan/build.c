@@ -1,8 +1,7 @@
 #include "plan/build.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
+#include "spec/sysctl.h"
 
 /* ---- namespaces ---- */
 static const enum plan_ns_kind kind_of_type[] = {
@@ -67,17 +66,12 @@ static void build_offset (const struct oci_time_offset *o, struct plan_time_offs
 }
 
 /* ---- sysctl ---- */
-/* "net.ipv4.conf.eth0/1.forwarding": '.' separates and '/' is a dot, unless a '/' comes first, then the
- * key is a path (sysctl(8)). */
 static char *sysctl_path (struct arena *a, const char *key)
 {
     char *path = arena_strdup (a, key);
-    const char *first = path ? strpbrk (path, "./") : NULL;
 
-    if (!first || *first == '/')
-        return path;
-    for (char *c = path; *c; c++)
-        *c = *c == '.' ? '/' : *c == '/' ? '.' : *c;
+    if (path)
+        sysctl_to_path (path);
     return path;
 }
 

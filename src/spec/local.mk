@@ -1,4 +1,9 @@
-libagentrt_a_SOURCES += %D%/names.c %D%/names.h %D%/mntopt.c %D%/mntopt.h
+libagentrt_a_SOURCES += \
+	%D%/check.c %D%/check.h %D%/check_linux.c %D%/check_process.c \
+	%D%/check_resources.c %D%/check_seccomp.c \
+	%D%/default.c %D%/load.c %D%/spec.h \
+	%D%/mntopt.c %D%/mntopt.h %D%/names.c %D%/names.h \
+	%D%/sysctl.c %D%/sysctl.h
 
 check_PROGRAMS += tests/unit/test_mntopt
 tests_unit_test_mntopt_SOURCES = tests/unit/test_mntopt.c

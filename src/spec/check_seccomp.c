@@ -1,0 +1,57 @@
+#include <errno.h>
+#include <stdio.h>
+
+#include "check.h"
+
+#define AT "/linux/seccomp"
+
+/* The most an action's number may be; 0: the action has none. seccomp(2): SECCOMP_RET_DATA is 16
+ * bits, errno ends at MAX_ERRNO. */
+static const uint32_t errno_max[] = {
+    [OCI_ACT_ERRNO] = 4095,
+    [OCI_ACT_TRACE] = 65535,
+    [OCI_ACT_NOTIFY] = 0,
+};
+
+static int check_errno (int action, uint32_t value, const char *at, struct err *e)
+{
+    if (!errno_max[action])
+        return err_set (e, EINVAL, "%s: %s has none", at,
+                        oci_enum_name (&oci_seccomp_action_enum, action));
+    if (value > errno_max[action])
+        return err_set (e, EINVAL, "%s: %u is more than %u", at, value, errno_max[action]);
+    return 0;
+}
+
+static int check_syscall (const struct oci_syscall *s, size_t i, struct err *e)
+{
+    char at[64];
+
+    if (!s->n_names)
+        return err_set (e, EINVAL, AT "/syscalls[%zu]/names: must not be empty", i);
+    for (size_t k = 0; k < s->n_names; k++)
+        if (!*s->names[k])
+            return err_set (e, EINVAL, AT "/syscalls[%zu]/names[%zu]: must not be empty", i, k);
+    for (size_t k = 0; k < s->n_args; k++)
+        if (s->args[k].index > 5)
+            return err_set (e, EINVAL, AT "/syscalls[%zu]/args[%zu]/index: more than 5", i, k);
+    (void)snprintf (at, sizeof at, AT "/syscalls[%zu]/errnoRet", i);
+    return s->has_errno_ret ? check_errno (s->action, s->errno_ret, at, e) : 0;
+}
+
+int spec_check_seccomp (const struct oci_linux *l, struct err *e)
+{
+    const struct oci_linux_seccomp *s = l->seccomp;
+
+    if (!s)
+        return 0;
+    if (s->has_default_errno_ret &&
+        check_errno (s->default_action, s->default_errno_ret, AT "/defaultErrnoRet", e) < 0)
+        return -e->code;
+    if (s->listener_metadata && !s->listener_path)
+        return err_set (e, EINVAL, AT "/listenerMetadata: only together with listenerPath");
+    for (size_t i = 0; i < s->n_syscalls; i++)
+        if (check_syscall (&s->syscalls[i], i, e) < 0)
+            return -e->code;
+    return 0;
+}
