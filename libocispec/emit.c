@@ -143,7 +143,7 @@ static int emit_choice (struct emit *em, const struct oci_prop *prop, const void
     return name ? emit_text (em, name) : fail (em, "no such value");
 }
 
-static int emit_struct (struct emit *em, const struct oci_type *t, const char *doc);
+static int emit_struct (struct emit *em, const struct oci_type *t, const void *doc);
 
 static int emit_object (struct emit *em, const struct oci_prop *prop, const void *slot)
 {
@@ -159,9 +159,9 @@ static int (*const emit_element[]) (struct emit *em, const struct oci_prop *prop
 
 /* ---- shapes ---- */
 
-static int emit_one (struct emit *em, const struct oci_prop *prop, const char *doc)
+static int emit_one (struct emit *em, const struct oci_prop *prop, const void *doc)
 {
-    const void *slot = doc + prop->offset;
+    const void *slot = oci_at_const (doc, prop->offset);
 
     if (prop->kind == OCI_KIND_OBJECT)
         slot = *(const void *const *)slot;
@@ -170,13 +170,13 @@ static int emit_one (struct emit *em, const struct oci_prop *prop, const char *d
     return emit_element[prop->kind](em, prop, slot);
 }
 
-static int emit_array (struct emit *em, const struct oci_prop *prop, const char *doc)
+static int emit_array (struct emit *em, const struct oci_prop *prop, const void *doc)
 {
-    const char *slot = *(const char *const *)(doc + prop->offset);
-    size_t n = *(const size_t *)(doc + prop->aux), size = oci_prop_size (prop);
+    const void *slot = *(const void *const *)oci_at_const (doc, prop->offset);
+    size_t n = *(const size_t *)oci_at_const (doc, prop->aux), size = oci_prop_size (prop);
 
     open_with (em, "[");
-    for (size_t i = 0; i < n; i++, slot += size) {
+    for (size_t i = 0; i < n; i++, slot = oci_at_const (slot, size)) {
         separate (em, i);
         if (emit_element[prop->kind](em, prop, slot) < 0)
             return add_index (em, i);
@@ -185,25 +185,26 @@ static int emit_array (struct emit *em, const struct oci_prop *prop, const char 
     return 0;
 }
 
-static int emit_map (struct emit *em, const struct oci_prop *prop, const char *doc)
+static int emit_map (struct emit *em, const struct oci_prop *prop, const void *doc)
 {
-    const char *slot = *(const char *const *)(doc + prop->offset);
-    size_t n = *(const size_t *)(doc + prop->aux), size = oci_prop_size (prop);
+    const void *slot = *(const void *const *)oci_at_const (doc, prop->offset);
+    size_t n = *(const size_t *)oci_at_const (doc, prop->aux), size = oci_prop_size (prop);
     size_t value = prop->kind == OCI_KIND_STRING ? offsetof (struct oci_kv, value) : 0;
 
     open_with (em, "{");
-    for (size_t i = 0; i < n; i++, slot += size) {
+    for (size_t i = 0; i < n; i++, slot = oci_at_const (slot, size)) {
         const char *key = *(const char *const *)slot;
 
         separate (em, i);
-        if (emit_key (em, key) < 0 || emit_element[prop->kind](em, prop, slot + value) < 0)
+        if (emit_key (em, key) < 0 ||
+            emit_element[prop->kind](em, prop, oci_at_const (slot, value)) < 0)
             return add_key (em, key);
     }
     close_with (em, "}", n);
     return 0;
 }
 
-static int (*const emit_shape[]) (struct emit *em, const struct oci_prop *prop, const char *doc) = {
+static int (*const emit_shape[]) (struct emit *em, const struct oci_prop *prop, const void *doc) = {
     [OCI_ONE] = emit_one,
     [OCI_ARRAY] = emit_array,
     [OCI_MAP] = emit_map,
@@ -211,16 +212,16 @@ static int (*const emit_shape[]) (struct emit *em, const struct oci_prop *prop, 
 
 /* ---- objects ---- */
 
-static bool is_present (const struct oci_prop *prop, const char *doc)
+static bool is_present (const struct oci_prop *prop, const void *doc)
 {
     if (prop->required)
         return true;
     if (prop->shape == OCI_ONE && prop->aux)
-        return *(const bool *)(doc + prop->aux);
-    return *(const void *const *)(doc + prop->offset) != NULL;
+        return *(const bool *)oci_at_const (doc, prop->aux);
+    return *(const void *const *)oci_at_const (doc, prop->offset) != NULL;
 }
 
-static int emit_struct (struct emit *em, const struct oci_type *t, const char *doc)
+static int emit_struct (struct emit *em, const struct oci_type *t, const void *doc)
 {
     size_t n = 0;
 

@@ -166,12 +166,12 @@ static int (*const parse_element[]) (const struct parse *p, const struct oci_pro
 /* ---- shapes: one, array, map ---- */
 
 static int parse_one (const struct parse *p, const struct oci_prop *prop, const struct json_node *n,
-                      char *doc)
+                      void *doc)
 {
-    void *slot = doc + prop->offset;
+    void *slot = oci_at (doc, prop->offset);
 
     if (prop->aux)
-        *(bool *)(doc + prop->aux) = true;
+        *(bool *)oci_at (doc, prop->aux) = true;
     if (prop->kind == OCI_KIND_OBJECT) {
         void *object = arena_alloc (p->arena, prop->type->size);
 
@@ -184,22 +184,22 @@ static int parse_one (const struct parse *p, const struct oci_prop *prop, const 
 }
 
 /* One element more than N has: the NULL behind strings, and a pointer for an empty array. */
-static char *new_elements (const struct parse *p, const struct oci_prop *prop,
-                           const struct json_node *n, char *doc)
+static void *new_elements (const struct parse *p, const struct oci_prop *prop,
+                           const struct json_node *n, void *doc)
 {
-    char *elements = arena_calloc (p->arena, (size_t)n->n + 1, oci_prop_size (prop));
+    void *elements = arena_calloc (p->arena, (size_t)n->n + 1, oci_prop_size (prop));
 
-    *(char **)(doc + prop->offset) = elements;
-    *(size_t *)(doc + prop->aux) = n->n;
+    *(void **)oci_at (doc, prop->offset) = elements;
+    *(size_t *)oci_at (doc, prop->aux) = n->n;
     return elements;
 }
 
 static int parse_array (const struct parse *p, const struct oci_prop *prop,
-                        const struct json_node *n, char *doc)
+                        const struct json_node *n, void *doc)
 {
     const struct json_node *c = n + 1;
     size_t size = oci_prop_size (prop);
-    char *slot;
+    void *slot;
     int r = 0;
 
     if (n->kind != JSON_ARRAY)
@@ -207,18 +207,18 @@ static int parse_array (const struct parse *p, const struct oci_prop *prop,
     slot = new_elements (p, prop, n, doc);
     if (!slot)
         return err_oom (p->e);
-    for (size_t i = 0; i < n->n && r == 0; i++, c += c->size, slot += size)
+    for (size_t i = 0; i < n->n && r == 0; i++, c += c->size, slot = oci_at (slot, size))
         r = parse_element[prop->kind](p, prop, c, slot);
     return r;
 }
 
 static int parse_map (const struct parse *p, const struct oci_prop *prop, const struct json_node *n,
-                      char *doc)
+                      void *doc)
 {
     const struct json_node *key = n + 1;
     size_t size = oci_prop_size (prop);
     size_t value = prop->kind == OCI_KIND_STRING ? offsetof (struct oci_kv, value) : 0;
-    char *slot;
+    void *slot;
     int r = 0;
 
     if (n->kind != JSON_OBJECT)
@@ -226,17 +226,18 @@ static int parse_map (const struct parse *p, const struct oci_prop *prop, const 
     slot = new_elements (p, prop, n, doc);
     if (!slot)
         return err_oom (p->e);
-    for (size_t i = 0; i < n->n && r == 0; i++, key += 1 + key[1].size, slot += size) {
+    for (size_t i = 0; i < n->n && r == 0;
+         i++, key += 1 + key[1].size, slot = oci_at (slot, size)) {
         *(const char **)slot = arena_strndup (p->arena, key->text, key->len);
         if (!*(const char **)slot)
             return err_oom (p->e);
-        r = parse_element[prop->kind](p, prop, key + 1, slot + value);
+        r = parse_element[prop->kind](p, prop, key + 1, oci_at (slot, value));
     }
     return r;
 }
 
 static int (*const parse_shape[]) (const struct parse *p, const struct oci_prop *prop,
-                                   const struct json_node *n, char *doc) = {
+                                   const struct json_node *n, void *doc) = {
     [OCI_ONE] = parse_one,
     [OCI_ARRAY] = parse_array,
     [OCI_MAP] = parse_map,
@@ -272,7 +273,7 @@ static int note_unknown (const struct parse *p, const struct json_node *key)
 }
 
 static int parse_member (const struct parse *p, const struct oci_type *t,
-                         const struct json_node *key, char *doc)
+                         const struct json_node *key, void *doc)
 {
     const struct oci_prop *prop = find_prop (t, key);
 

@@ -38,3 +38,14 @@ struct oci_type {
 
 /* Bytes of one element of PROP in an array or map, or of a number. */
 size_t oci_prop_size (const struct oci_prop *prop);
+
+/* What lies OFFSET bytes into the struct or element at P. */
+static inline void *oci_at (void *p, size_t offset)
+{
+    return (char *)p + offset;
+}
+
+static inline const void *oci_at_const (const void *p, size_t offset)
+{
+    return (const char *)p + offset;
+}

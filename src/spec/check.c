@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -38,38 +37,6 @@ bool spec_is_absolute (const char *path)
 bool spec_is_list (const char *s)
 {
     return s[strspn (s, "0123456789,- ")] == '\0';
-}
-
-struct named {
-    const char *name;
-    size_t index;
-};
-
-static int by_name (const void *pa, const void *pb)
-{
-    const struct named *a = pa, *b = pb;
-    int r = strcmp (a->name, b->name);
-
-    return r ? r : (a->index > b->index) - (a->index < b->index);
-}
-
-ssize_t spec_duplicate (const void *items, size_t n, size_t size, size_t offset)
-{
-    AUTO_FREE struct named *names = calloc (n + 1, sizeof *names);
-    size_t first = n;
-
-    if (!names)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        const char *item = (const char *)items + i * size + offset;
-
-        names[i] = (struct named){ .name = *(const char *const *)item, .index = i };
-    }
-    qsort (names, n, sizeof *names, by_name);
-    for (size_t i = 1; i < n; i++)
-        if (strcmp (names[i - 1].name, names[i].name) == 0 && names[i].index < first)
-            first = names[i].index;
-    return (ssize_t)first;
 }
 
 /* The kernel's limit (UID_GID_MAP_MAX_EXTENTS); it also keeps the comparison below short. */

@@ -4,7 +4,6 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "libocispec/err.h"
 #include "libocispec/ocispec.h"
@@ -15,11 +14,6 @@ const struct oci_namespace *spec_ns (const struct oci_linux *l, int kind);
 bool spec_has_ns (const struct oci_linux *l, int kind);
 /* A new one is made for the container. */
 bool spec_makes_ns (const struct oci_linux *l, int kind);
-
-/* Index of the first of N strings that an earlier one equals, N when there is none, or a negative
- * errno. The strings are the first member or, with OFFSET, another one of structs of SIZE bytes.
- * Never quadratic: the list comes from the caller. */
-ssize_t spec_duplicate (const void *items, size_t n, size_t size, size_t offset);
 
 /* PATH starts with '/'. */
 bool spec_is_absolute (const char *path);

@@ -1,9 +1,10 @@
 #include <errno.h>
 #include <linux/limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
+#include "base/cleanup.h"
 #include "check.h"
 #include "sysctl.h"
 
@@ -80,20 +81,38 @@ static int check_device (const struct oci_device *d, size_t i, struct err *e)
     return 0;
 }
 
+static int by_path (const void *pa, const void *pb)
+{
+    const struct oci_device *a = *(const struct oci_device *const *)pa;
+    const struct oci_device *b = *(const struct oci_device *const *)pb;
+    int r = strcmp (a->path, b->path);
+
+    return r ? r : (a > b) - (a < b);
+}
+
+/* Sorted, not compared each with each: the caller decides how many there are. */
+static int check_device_paths (const struct oci_linux *l, struct err *e)
+{
+    AUTO_FREE const struct oci_device **d = calloc (l->n_devices + 1, sizeof *d);
+
+    if (!d)
+        return err_oom (e);
+    for (size_t i = 0; i < l->n_devices; i++)
+        d[i] = &l->devices[i];
+    qsort (d, l->n_devices, sizeof *d, by_path);
+    for (size_t i = 1; i < l->n_devices; i++)
+        if (strcmp (d[i - 1]->path, d[i]->path) == 0)
+            return err_set (e, EINVAL, "/linux/devices[%td]/path: stands there twice",
+                            d[i] - l->devices);
+    return 0;
+}
+
 static int check_devices (const struct oci_linux *l, struct err *e)
 {
-    ssize_t twice;
-
     for (size_t i = 0; i < l->n_devices; i++)
         if (check_device (&l->devices[i], i, e) < 0)
             return -e->code;
-    twice = spec_duplicate (l->devices, l->n_devices, sizeof *l->devices,
-                            offsetof (struct oci_device, path));
-    if (twice < 0)
-        return err_oom (e);
-    if ((size_t)twice < l->n_devices)
-        return err_set (e, EINVAL, "/linux/devices[%zd]/path: stands there twice", twice);
-    return 0;
+    return check_device_paths (l, e);
 }
 
 /* ---- paths ---- */
