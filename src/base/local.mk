@@ -4,3 +4,7 @@ libagentrt_a_SOURCES += %D%/cleanup.h %D%/kernel.h %D%/fd.c %D%/fd.h %D%/log.c %
 check_PROGRAMS += tests/unit/test_base
 tests_unit_test_base_SOURCES = tests/unit/test_base.c
 tests_unit_test_base_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/test_log
+tests_unit_test_log_SOURCES = tests/unit/test_log.c
+tests_unit_test_log_LDADD = $(unit_libs)
