@@ -1,1 +1,16 @@
 # Manual pages and generated references.
+dist_man_MANS += \
+	%D%/man/agentrt.1 \
+	%D%/man/agentrt-create.1 \
+	%D%/man/agentrt-delete.1 \
+	%D%/man/agentrt-exec.1 \
+	%D%/man/agentrt-explain.1 \
+	%D%/man/agentrt-features.1 \
+	%D%/man/agentrt-help.1 \
+	%D%/man/agentrt-kill.1 \
+	%D%/man/agentrt-list.1 \
+	%D%/man/agentrt-ps.1 \
+	%D%/man/agentrt-run.1 \
+	%D%/man/agentrt-spec.1 \
+	%D%/man/agentrt-start.1 \
+	%D%/man/agentrt-state.1

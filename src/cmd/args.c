@@ -17,7 +17,7 @@ struct parser {
     bool help;
 };
 
-/* One option as it was found: its row, its spelling (for messages) and the value written with it. */
+/* One option as it was found: its row, its spelling for messages, the value written with it. */
 struct found {
     const struct opt *opt;
     const char *shown;
@@ -111,9 +111,9 @@ static int (*const store[]) (struct parser *p, const struct found *f, struct err
     [OPT_NUMBER] = store_number, [OPT_CHOICE] = store_choice,
 };
 
-/* Finds the value where it belongs and stores it. Podman's probe of a runtime's features reads "flag
- * needs an argument" (oci-matrix 1.4). An empty value is refused: an unset variable in a caller's script
- * must not turn `--root "$X"` into the default root. */
+/* Finds the value where it belongs and stores it. Podman's probe of a runtime's features reads
+ * "flag needs an argument" (oci-matrix 1.4). An empty value is refused: an unset variable in a
+ * caller's script must not turn `--root "$X"` into the default root. */
 static int take (struct parser *p, struct found *f, struct err *e)
 {
     if (f->opt->kind != OPT_FLAG && !f->value && *p->next)
@@ -123,7 +123,7 @@ static int take (struct parser *p, struct found *f, struct err *e)
     return store[f->opt->kind](p, f, e);
 }
 
-/* WORD is "--name", "--name=value" or, from Go programs, "-name"; NAME its part behind the dashes. */
+/* WORD is "--name", "--name=value" or, from Go programs, "-name"; NAME: behind the dashes. */
 static int parse_long (struct parser *p, const char *word, const char *name, struct err *e)
 {
     size_t len = strcspn (name, "=");

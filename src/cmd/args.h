@@ -2,11 +2,11 @@
 /*
  * Command lines by table: which options there are, what each takes and where its value goes.
  *
- * One row per option; the parser, the help text and the test of the manual pages read the same rows.
- * Engines hand over every shape that Go's flag package and getopt_long know (oci-matrix 1.3 and 1.4), so
- * all of these are accepted: --name VALUE, --name=VALUE, -name VALUE (containerd sends -no-subreaper),
- * -n VALUE, -nVALUE, -n=VALUE, -abc for flags, --flag=false, and -- as the end of options.
- * Abbreviated names are not: what "--pid" means must not change when an option is added.
+ * One row per option; the parser, the help text and the test of the manual pages read the same
+ * rows. Engines hand over every shape that Go's flag package and getopt_long know (oci-matrix 1.3
+ * and 1.4), so all of these are accepted: --name VALUE, --name=VALUE, -name VALUE (containerd sends
+ * -no-subreaper), -n VALUE, -nVALUE, -n=VALUE, -abc for flags, --flag=false, and -- as the end of
+ * options. Abbreviated names are not: what "--pid" means must not change when an option is added.
  * Prints nothing, changes nothing.
  */
 #include <stdbool.h>
@@ -58,9 +58,9 @@ struct args {
 /* The row of --help, which every rule has. */
 extern const struct opt args_help_row;
 
-/* Reads ARGV (NULL-terminated, without the program's or command's own name) by RULE into VALUES, the
- * struct that the rows' offsets count in, zeroed or holding the defaults. Strings are borrowed from
- * ARGV, lists and the array of operands live in A. Errors are one line that names the option. -EINVAL,
- * -ENOMEM. */
+/* Reads ARGV (NULL-terminated, without the program's or command's own name) by RULE into VALUES,
+ * the struct that the rows' offsets count in, zeroed or holding the defaults. Strings are borrowed
+ * from ARGV, lists and the array of operands live in A. Errors are one line that names the option.
+ * -EINVAL, -ENOMEM. */
 int args_parse (const struct args_rule *rule, char *const *argv, void *values, struct arena *a,
                 struct args *ret, struct err *e);

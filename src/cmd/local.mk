@@ -1,6 +1,22 @@
 libagentrt_a_SOURCES += \
 	%D%/args.c %D%/args.h \
-	%D%/signals.c %D%/signals.h
+	%D%/cmd.c %D%/cmd.h \
+	%D%/create.c \
+	%D%/delete.c \
+	%D%/exec.c \
+	%D%/explain.c \
+	%D%/features.c \
+	%D%/help.c \
+	%D%/kill.c \
+	%D%/launch.c %D%/launch.h \
+	%D%/list.c \
+	%D%/ps.c \
+	%D%/run.c \
+	%D%/signals.c %D%/signals.h \
+	%D%/spec.c \
+	%D%/start.c \
+	%D%/state.c \
+	%D%/version.c
 
 check_PROGRAMS += tests/unit/test_args tests/unit/test_signals
 tests_unit_test_args_SOURCES = tests/unit/test_args.c

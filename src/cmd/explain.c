@@ -1,0 +1,72 @@
+/* explain: what a start of this bundle would do and why; needs no privilege and changes nothing. */
+#include <fcntl.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "cmd/cmd.h"
+#include "exec/facts.h"
+#include "plan/build.h"
+#include "plan/explain.h"
+#include "spec/spec.h"
+
+struct explain_options {
+    const char *bundle, *config;
+    bool json;
+};
+
+#define AT(member) offsetof (struct explain_options, member)
+
+static const struct opt explain_table[] = {
+    { "bundle", 'b', OPT_TEXT, AT (bundle), "DIR", "the bundle (default: the current directory)" },
+    { "config", 'f', OPT_TEXT, AT (config), "FILE", "read FILE instead of config.json" },
+    { "json", 0, OPT_FLAG, AT (json), NULL, "one JSON document" },
+    {},
+};
+
+/* The plan of a start by root without options on a host that lacks nothing: everywhere the same. */
+static int make_plan (const struct policy_result *policy, const char *bundle, struct arena *a,
+                      struct plan *ret, struct err *e)
+{
+    const struct plan_input in = {
+        .id = "ID",
+        .bundle = bundle,
+        .config = policy->config,
+        .new_keyring = true,
+        .host = { .permitted = UINT64_MAX },
+    };
+
+    return plan_build (&in, a, ret, e);
+}
+
+static int run_explain (const struct call *c, struct err *e)
+{
+    const struct explain_options *o = c->options;
+    const struct oci_config *config;
+    struct policy_result policy;
+    AUTO_STRBUF out = {};
+    struct plan plan = {};
+    const char *bundle;
+    AUTO_FD dir = fd_open (AT_FDCWD, o->bundle ?: ".", O_PATH | O_DIRECTORY, FD_HOST, e);
+
+    if (dir < 0)
+        return err_add (e, "bundle");
+    if (facts_path (dir, c->arena, &bundle, e) < 0 ||
+        spec_load (o->config ? AT_FDCWD : dir, o->config ?: "config.json", c->arena, &config, NULL,
+                   e) < 0)
+        return -e->code;
+    if (spec_check (config, e) < 0)
+        return err_add (e, "config.json");
+    if (policy_apply (c->global->policy, config, c->arena, &policy, e) < 0 ||
+        make_plan (&policy, bundle, c->arena, &plan, e) < 0 ||
+        explain_print (&plan, &policy, o->json, &out, e) < 0)
+        return -e->code;
+    return print_text (&out, e);
+}
+
+const struct command cmd_explain = {
+    .name = "explain",
+    .summary = "Shows what a start of a bundle would do and why",
+    .rule = { .tables = { explain_table }, .usage = "" },
+    .options_size = sizeof (struct explain_options),
+    .run = run_explain,
+};
