@@ -59,33 +59,33 @@ pts/ptmx"
 
 @test "devices cgroup: all but the default ones are denied" {
     edit '.process.capabilities |= map_values (["CAP_MKNOD", "CAP_SYS_ADMIN"])'
-    edit '.linux.devices = [{path: "/dev/kmsg", type: "c", major: 1, minor: 11, fileMode: 438}]'
-    inside 'head -c1 /dev/kmsg; mknod /dev/disk b 254 0; head -c1 /dev/disk; head -c1 /dev/zero | wc -c'
-    match "$output" '/dev/kmsg: Operation not permitted'
+    edit '.linux.devices = [{path: "/dev/fuse", type: "c", major: 10, minor: 229, fileMode: 438}]'
+    inside 'head -c1 /dev/fuse; mknod /dev/disk b 254 0; head -c1 /dev/disk; head -c1 /dev/zero | wc -c'
+    match "$output" '/dev/fuse: Operation not permitted'
     match "$output" '/dev/disk: (Operation not permitted|No such file)'
     match "$output" '^1$'
 }
 
 @test "devices cgroup: rules are followed in order, the last match wins" {
-    edit '.linux.devices = [{path: "/dev/kmsg", type: "c", major: 1, minor: 11, fileMode: 438}]'
+    edit '.linux.devices = [{path: "/dev/fuse", type: "c", major: 10, minor: 229, fileMode: 438}]'
     edit '.linux.resources.devices = [{allow: false, access: "rwm"},
-        {allow: true, type: "c", major: 1, minor: 11, access: "r"}]'
-    inside 'exec 3</dev/kmsg && echo read; (exec 4>/dev/kmsg) || echo no write'
+        {allow: true, type: "c", major: 10, minor: 229, access: "r"}]'
+    inside 'exec 3</dev/fuse && echo read; (exec 4>/dev/fuse) || echo no write'
     match "$output" '^read$'
     match "$output" '^no write$'
-    edit '.linux.resources.devices += [{allow: false, type: "c", major: 1, minor: 11, access: "r"}]'
-    inside 'exec 3</dev/kmsg && echo read'
+    edit '.linux.resources.devices += [{allow: false, type: "c", major: 10, minor: 229, access: "r"}]'
+    inside 'exec 3</dev/fuse && echo read'
     no_match "$output" '^read$'
 }
 
 @test "devices cgroup: wildcards and allow-all" {
-    edit '.linux.devices = [{path: "/dev/kmsg", type: "c", major: 1, minor: 11, fileMode: 438}]'
+    edit '.linux.devices = [{path: "/dev/fuse", type: "c", major: 10, minor: 229, fileMode: 438}]'
     edit '.linux.resources.devices = [{allow: true, access: "rwm"}]'
-    inside 'exec 3</dev/kmsg && echo read'
+    inside 'exec 3</dev/fuse && echo read'
     match "$output" '^read$'
     edit '.linux.resources.devices = [{allow: false, access: "rwm"},
-        {allow: true, type: "c", major: 1, access: "rwm"}]'
-    inside 'exec 3</dev/kmsg && echo read'
+        {allow: true, type: "c", major: 10, access: "rwm"}]'
+    inside 'exec 3</dev/fuse && echo read'
     match "$output" '^read$'
 }
 
