@@ -8,21 +8,38 @@
  * only used through that descriptor (move_mount). Never mounts by a path that the container can change
  * (CVE-2021-30465, CVE-2024-45310), never in the host's mount namespace.
  */
+#include "mnt/tree.h"
 #include "plan/plan.h"
+
+/* One cgroup hierarchy of the host, for mounts of type cgroup. */
+struct mnt_hierarchy {
+    const char *controllers; /* "memory", "cpu,cpuacct", "name=systemd"; "" for cgroup v2 */
+    const char *mountpoint;  /* on the host, NULL where it is not mounted or not looked for */
+    const char *root;        /* the cgroup that is mounted there: "/" but for nested containers */
+};
 
 /* What the parent prepares before clone3. All descriptors are close-on-exec, -1 where unused. */
 struct mnt_sources {
-    int root;    /* detached clone of the rootfs tree */
-    int *mounts; /* [plan->n_mounts]: detached clone of a bind's source; -1 for other mounts */
+    int root; /* detached clone of the rootfs tree; without a mount namespace the rootfs itself */
     int *
-        devices; /* [plan->n_devices]: detached clone of the host's node where mknod cannot be used (user namespace); else -1 */
-    size_t n_mounts, n_devices;
+        mounts; /* [n_mounts] detached clones of what is bound; in the child then the mounts made */
+    size_t n_mounts;
+    int null;           /* detached clone of the host's /dev/null, for masks */
+    uint64_t host_root; /* mount id of the caller's own "/" */
+    bool in_child;      /* the caller may not clone: the child opens the above for itself */
+    const struct mnt_hierarchy *cgroups; /* only if a mount of type cgroup is asked for */
+    size_t n_cgroups;
 };
+#define MNT_SOURCES_NONE                                                                           \
+    (struct mnt_sources)                                                                           \
+    {                                                                                              \
+        .root = -1, .null = -1                                                                     \
+    }
 
-/* Clones the rootfs and every bind source, with their attributes already set. Runs in the host's
- * namespaces. Needs CAP_SYS_ADMIN over the mount namespace. In a rootless run (no such capability) it
- * opens nothing and the child does the same in its own user namespace. Errors name "root.path" or
- * "mounts[N]". Undone by mnt_sources_close. */
+/* Clones the rootfs and every bind source, with their flags already set. Runs in the host's
+ * namespaces. Without the right to clone (a rootless run) it opens nothing and leaves that to the
+ * child, in its own user namespace. Errors name "root.path" or "mounts[N]". RET is MNT_SOURCES_NONE
+ * before; what is in it afterwards, also on failure, is closed by mnt_sources_close. */
 int mnt_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret, struct err *e);
 void mnt_sources_close (struct mnt_sources *s);
 
@@ -30,32 +47,59 @@ void mnt_sources_close (struct mnt_sources *s);
 struct mnt {
     const struct plan *plan;
     struct mnt_sources *src;
-    int root;             /* O_PATH descriptor of the container's root, once attached */
-    int dev;              /* O_PATH descriptor of its /dev */
-    uint64_t root_mnt_id; /* statx mount id of the root, for mnt_pivot_check */
+    int root;               /* O_PATH descriptor of the container's root, once attached */
+    int dev;                /* O_PATH descriptor of its /dev, once mnt_devices ran */
+    struct tree_id root_id; /* of the root, for the checks */
+    struct tree_id mask_id; /* of the folder that covers masked folders, once there is one */
 };
 
-/* The steps, in their order. Each runs in the child, in the new mount namespace. */
-int mnt_private (struct mnt *m,
-                 struct err *e); /* no propagation to the host (rslave or rprivate) */
+/* The steps, in their order. Each runs in the child, in the new mount namespace; PLAN and SRC are set,
+ * ROOT and DEV are -1. Without a mount namespace of its own mnt_private does not run, and a plan that
+ * mounts anything is refused by mnt_prepare. */
+
+/* The mounts of the namespace get no event from the host's and send none. */
+int mnt_private (struct mnt *m, struct err *e);
 int mnt_private_check (struct mnt *m, struct err *e);
-int mnt_root_attach (struct mnt *m, struct err *e); /* the rootfs tree becomes a mount; sets root */
+
+/* The rootfs tree becomes a mount of the namespace. */
+int mnt_root_attach (struct mnt *m, struct err *e);
 int mnt_root_attach_check (struct mnt *m, struct err *e);
-int mnt_mounts (struct mnt *m, struct err *e); /* plan->mounts, in order */
+
+/* plan->mounts, in their order. Read-only tmpfs stay writable until mnt_late_readonly. */
+int mnt_mounts (struct mnt *m, struct err *e);
 int mnt_mounts_check (struct mnt *m, struct err *e);
-int mnt_devices (struct mnt *m, struct err *e); /* nodes, /dev/fd & co., /dev/ptmx */
+
+/* Nodes, /dev/fd and the like, /dev/ptmx. Nothing is touched where the config binds a /dev. */
+int mnt_devices (struct mnt *m, struct err *e);
 int mnt_devices_check (struct mnt *m, struct err *e);
-int mnt_cwd_make (struct mnt *m, struct err *e); /* process.cwd, 0755, if it is missing */
+
+/* process.cwd as folders 0755 where they are missing. */
+int mnt_cwd_make (struct mnt *m, struct err *e);
 int mnt_cwd_make_check (struct mnt *m, struct err *e);
-int mnt_pivot (struct mnt *m, struct err *e);       /* or chroot with no_pivot */
-int mnt_pivot_check (struct mnt *m, struct err *e); /* / is the root's mount, the host's is gone */
+
+/* pivot_root; with no_pivot a move over "/" and chroot; without a mount namespace chroot alone. */
+int mnt_pivot (struct mnt *m, struct err *e);
+int mnt_pivot_check (struct mnt *m, struct err *e); /* "/", "/.." and "." are the root's mount */
+
 int mnt_root_propagation (struct mnt *m, struct err *e);
 int mnt_root_propagation_check (struct mnt *m, struct err *e);
-int mnt_masked (struct mnt *m,
-                struct err *e); /* files: empty read-only; folders: one shared empty one */
-int mnt_masked_check (struct mnt *m, struct err *e);
+
+/* Each path and all mounts below it become read-only, keeping their other flags. Missing ones are
+ * skipped. */
 int mnt_readonly_paths (struct mnt *m, struct err *e);
 int mnt_readonly_paths_check (struct mnt *m, struct err *e);
+
+/* Files are covered by the host's /dev/null (verified, CVE-2025-31133), folders by one empty read-only
+ * folder that all of them share. Missing ones are skipped. */
+int mnt_masked (struct mnt *m, struct err *e);
+int mnt_masked_check (struct mnt *m, struct err *e);
+
+/* tmpfs that are asked to be read-only become so, after mounts, devices, the console and hooks put
+ * their files there. */
+int mnt_late_readonly (struct mnt *m, struct err *e);
+int mnt_late_readonly_check (struct mnt *m, struct err *e);
+
+/* The root's own mount, not what is mounted below it. */
 int mnt_root_readonly (struct mnt *m, struct err *e);
 int mnt_root_readonly_check (struct mnt *m, struct err *e);
 
@@ -63,5 +107,6 @@ int mnt_root_readonly_check (struct mnt *m, struct err *e);
  * (CVE-2025-52565). Called by the terminal step. */
 int mnt_console (struct mnt *m, int pty_peer, struct err *e);
 
-/* Opens and verifies /dev/pts/ptmx of the container: devpts, character device 5:2 (CVE-2025-52565). */
+/* Opens and verifies /dev/pts/ptmx of the container: devpts, character device 5:2 (CVE-2025-52565).
+ * With ROOT -1 (exec) the container is the one whose root is "/". */
 int mnt_open_ptmx (struct mnt *m, struct err *e);

@@ -47,6 +47,7 @@ static struct state claimed (const char *id, const struct oci_saved_state *saved
 
 static void test_root (void)
 {
+    AUTO_ARENA a = { 0 };
     struct err e = { 0 };
     struct stat st;
     char path[128];
