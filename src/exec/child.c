@@ -192,12 +192,11 @@ MOUNT_ROW (pivot, mnt_pivot, mnt_pivot_check)
 MOUNT_ROW (root_propagation, mnt_root_propagation, mnt_root_propagation_check)
 MOUNT_ROW (readonly_paths, mnt_readonly_paths, mnt_readonly_paths_check)
 MOUNT_ROW (masked_paths, mnt_masked, mnt_masked_check)
+MOUNT_ROW (late_readonly, mnt_late_readonly, mnt_late_readonly_check)
 MOUNT_ROW (root_readonly, mnt_root_readonly, mnt_root_readonly_check)
 
 static int child_mount_private (struct run *r, struct err *e)
 {
-    r->mnt.plan = &r->plan;
-    r->mnt.src = &r->sources;
     return mnt_private (&r->mnt, e);
 }
 
@@ -239,8 +238,6 @@ static int child_terminal (struct run *r, struct err *e)
     int peer = -1;
     int result;
 
-    if (r->exec)
-        r->mnt.root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     ptmx = mnt_open_ptmx (&r->mnt, e);
     if (ptmx < 0)
         return ptmx;

@@ -16,7 +16,8 @@ void run_init (struct run *r, const struct container_env *env, struct arena *a)
     r->sync = r->sync_child = r->pidfd = r->gate_conn = -1;
     r->state.dir = r->state.root = -1;
     r->gate.listener = r->gate.lock = r->gate.signals = -1;
-    r->sources.root = r->mnt.root = r->mnt.dev = -1;
+    r->sources = MNT_SOURCES_NONE;
+    r->mnt = (struct mnt){ .plan = &r->plan, .src = &r->sources, .root = -1, .dev = -1 };
     for (int kind = 0; kind < NS_COUNT; kind++)
         r->ns.fd[kind] = -1;
 }

@@ -147,9 +147,10 @@ bool plan_wants_sysctl (const struct plan *p)
     return p->n_sysctls > 0;
 }
 
-bool plan_wants_make_mountns (const struct plan *p)
+/* Made or joined: in both, what is mounted must not reach the host. */
+bool plan_wants_own_mountns (const struct plan *p)
 {
-    return makes (p, NS_MOUNT);
+    return p->ns[NS_MOUNT].mode != NS_INHERIT;
 }
 
 bool plan_wants_rootfs (const struct plan *p)
