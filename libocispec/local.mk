@@ -9,3 +9,14 @@ libagentrt_a_SOURCES += \
 	%D%/strbuf.c %D%/strbuf.h \
 	%D%/tables.c %D%/type.h \
 	%D%/utf8.c %D%/utf8.h
+
+check_PROGRAMS += tests/unit/test_arena tests/unit/test_err tests/unit/test_ocispec \
+	tests/unit/test_strbuf
+tests_unit_test_arena_SOURCES = tests/unit/test_arena.c
+tests_unit_test_arena_LDADD = $(unit_libs)
+tests_unit_test_err_SOURCES = tests/unit/test_err.c
+tests_unit_test_err_LDADD = $(unit_libs)
+tests_unit_test_ocispec_SOURCES = tests/unit/test_ocispec.c
+tests_unit_test_ocispec_LDADD = $(unit_libs)
+tests_unit_test_strbuf_SOURCES = tests/unit/test_strbuf.c
+tests_unit_test_strbuf_LDADD = $(unit_libs)

@@ -86,7 +86,7 @@ static int check_one (const struct oci_linux *l, const struct oci_kv *kv, struct
     if (f->instead)
         return err_set (e, EINVAL, "/linux/sysctl/%s: use /%s instead", kv->key, f->instead);
     if (!spec_has_ns (l, f->ns))
-        return err_set (e, EINVAL, "/linux/sysctl/%s: needs a %s namespace of its own", kv->key,
+        return err_set (e, EINVAL, "/linux/sysctl/%s: needs its own %s namespace", kv->key,
                         oci_enum_name (&oci_namespace_enum, f->ns));
     if (strchr (kv->value, '\n'))
         return err_set (e, EINVAL, "/linux/sysctl/%s: the value has more than one line", kv->key);
