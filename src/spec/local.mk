@@ -8,3 +8,7 @@ libagentrt_a_SOURCES += \
 check_PROGRAMS += tests/unit/test_mntopt
 tests_unit_test_mntopt_SOURCES = tests/unit/test_mntopt.c
 tests_unit_test_mntopt_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/test_spec
+tests_unit_test_spec_SOURCES = tests/unit/test_spec.c tests/unit/golden.h
+tests_unit_test_spec_LDADD = $(unit_libs)
