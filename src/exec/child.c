@@ -47,6 +47,19 @@ static int child_die_with_parent_check (struct run *r, struct err *e)
     return 0;
 }
 
+/* ---- session ---- */
+static int child_session (struct run *r, struct err *e)
+{
+    (void)r;
+    return tty_session (e);
+}
+
+static int child_session_check (struct run *r, struct err *e)
+{
+    (void)r;
+    return tty_session_check (e);
+}
+
 /* ---- cgroup_enter ---- */
 static int child_cgroup_enter (struct run *r, struct err *e)
 {

@@ -60,9 +60,20 @@ static int give_up (struct run *r, struct err *e)
     return -e->code;
 }
 
+/* kill, exec and delete --force work meanwhile; a delete may be faster than we are at the end. */
 static int run_foreground (struct run *r, int *ret_status, struct err *e)
 {
-    if (run_wait (r, ret_status, e) < 0)
+    struct err lock = { 0 };
+    int result;
+
+    state_unlock (&r->state);
+    result = run_wait (r, ret_status, e);
+    if (state_lock (&r->state, &lock) < 0) {
+        if (result == 0 && lock.code != ENOENT)
+            *e = lock;
+        return lock.code == ENOENT ? result : -e->code;
+    }
+    if (result < 0)
         return give_up (r, e);
     return r->create->keep ? 0 : run_destroy (r, e);
 }

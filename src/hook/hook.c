@@ -19,8 +19,8 @@
 
 #define OUTPUT_MAX 4096
 
-/* After the hook's end its output is already in the pipe; only a process that it left behind can keep
- * the pipe open, and nobody waits for that one. */
+/* After the hook's end its output is already in the pipe; only a process that it left behind can
+ * keep the pipe open, and nobody waits for that one. */
 #define DRAIN_MS 100
 
 const char *const hook_names[HOOK_COUNT] = {

@@ -2,10 +2,10 @@
 /*
  * OCI hooks: run one list in order, with the container's state on stdin.
  *
- * A hook gets exactly its own env (none if unset: security.md A24, B87), descriptors 0-2 only, its own
- * process group, cwd = bundle, and dies with the runtime (PDEATHSIG). The timeout covers stdin, output
- * and exit; at the end of it the whole group is killed and reaped. Output is kept for the error text,
- * capped at 4 KiB.
+ * A hook gets exactly its own env (none if unset: security.md A24, B87), descriptors 0-2 only, its
+ * own process group, cwd = bundle, and dies with the runtime (PDEATHSIG). The timeout covers stdin,
+ * output and exit; at the end of it the whole group is killed and reaped. Output is kept for the
+ * error text, capped at 4 KiB.
  */
 #include "libocispec/ocispec.h"
 
@@ -29,9 +29,10 @@ struct hook_call {
     enum hook_kind kind;
     const char *state_json; /* compact; status as oci-matrix 2.4 says for this kind */
     const char *cwd;        /* NULL: stay */
-    char *const *
-        default_env; /* startContainer: the process's env when the hook has none (runc); else NULL */
+    /* startContainer: the env of its process, for a hook that has none (as runc); else NULL. */
+    char *const *default_env;
 };
 
-/* Runs each hook; the first that fails ends the list: "error running createRuntime hook #1: ...". */
+/* Runs each hook; the first that fails ends the list: "error running createRuntime hook #1:
+ * ...". */
 int hook_run (const struct oci_hooks *hooks, const struct hook_call *call, struct err *e);

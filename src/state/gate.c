@@ -24,7 +24,8 @@
 static const char knock = 1;
 static const char passed = 1;
 
-/* The folder's path may be longer than the 107 bytes of a socket address, its descriptor's is not. */
+/* The folder's path may be longer than the 107 bytes of a socket address, its descriptor's is
+ * not. */
 static struct sockaddr_un gate_address (const struct state *s)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -101,9 +102,9 @@ bool state_gate_is_locked (const struct state *s)
     return fd >= 0 && fcntl (fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
-/* Both ids are as our user namespace sees them: an owner that it does not map looks like any other
- * unmapped user, which leaves the 0700 folder as the only guard, as it is in every case (CVE-2020-15257:
- * a file in a private folder, not an abstract address). */
+/* Both ids are as our user namespace sees them: an owner that it does not map looks like any
+ * other unmapped user, which leaves the 0700 folder as the only guard, as it is in every case
+ * (CVE-2020-15257: a file in a private folder, not an abstract address). */
 static bool is_owner (const struct state_gate *g, int conn)
 {
     struct ucred peer;

@@ -2,9 +2,9 @@
 /*
  * The gate: where a created container's init waits for `start`.
  *
- * Two files of the state folder. `gate` is locked by init with an OFD lock that only execve or death
- * lets go, so "created" is a fact of the kernel and not a note that a crash could leave stale.
- * `gate.sock` is a SOCK_SEQPACKET socket; one start is this conversation:
+ * Two files of the state folder. `gate` is locked by init with an OFD lock that only execve or
+ * death lets go, so "created" is a fact of the kernel and not a note that a crash could leave
+ * stale. `gate.sock` is a SOCK_SEQPACKET socket; one start is this conversation:
  *
  *   start -> init  1 byte     the knock
  *   init -> start  1 byte     passed: execve is next
@@ -17,33 +17,35 @@
 
 #include "state/state.h"
 
-/* Close-on-exec descriptors; all zero is not a gate, state_gate_make makes one. */
+/* Close-on-exec descriptors, -1 where not made. `signals` is a signalfd of TERM, INT, HUP and QUIT:
+ * made early, because a seccomp filter may stand before the gate. */
 struct state_gate {
-    int listener, lock;
-    int signals; /* signalfd of TERM, INT, HUP and QUIT, made early: seccomp may stand before the gate */
+    int listener, lock, signals;
 };
 
-/* Parent, before clone3, with S claimed. Both sides close it: a listener that stays open in the parent
- * lets `start` connect to nobody, and its lock descriptor keeps the lock. */
+/* Parent, before clone3, with S claimed. Both sides close it: a listener that stays open in the
+ * parent lets `start` connect to nobody, and its lock descriptor keeps the lock. */
 int state_gate_make (const struct state *s, struct state_gate *ret, struct err *e);
 void state_gate_close (struct state_gate *g);
 
 /* Init: takes the lock. */
 int state_gate_lock (const struct state_gate *g, struct err *e);
 
-/* Init, with all signals blocked: waits for a `start` of the same user (as this user namespace sees it)
- * and returns the connection. TERM, INT, HUP and QUIT end the process with 128+N, also as pid 1 of a pid
- * namespace. Who connects and says nothing is dropped. Allocates nothing. */
+/* Init, with all signals blocked: waits for a `start` of the same user (as this user namespace
+ * sees it) and returns the connection. TERM, INT, HUP and QUIT end the process with 128+N, also
+ * as pid 1 of a pid namespace. Who connects and says nothing is dropped. Allocates nothing. */
 int state_gate_wait (const struct state_gate *g, struct err *e);
-/* Init, right before execve (and before a filter that might forbid it). A start that has gone away is
- * no error. */
+/* Init, right before execve (and before a filter that might forbid it). A start that has gone
+ * away is no error. */
 int state_gate_passed (int conn, struct err *e);
-/* Init: tells `start` what failed. A plain write(), which filters allow more often than sendto(). */
+/* Init: tells `start` what failed. A plain write(), which filters allow more often than
+ * sendto(). */
 int state_gate_fail (int conn, const struct err *why);
 
 /* Whether init still waits (or is on its way from the gate to execve). */
 bool state_gate_is_locked (const struct state *s);
 
-/* `start`: knocks and waits until the workload runs. Returns init's own error if it sent one; "cannot
- * start a container that has stopped" (-ESRCH) if init is dead or dies meanwhile, noticed at once. */
+/* `start`: knocks and waits until the workload runs. Returns init's own error if it sent one;
+ * "cannot start a container that has stopped" (-ESRCH) if init is dead or dies meanwhile,
+ * noticed at once. */
 int state_gate_open (const struct state *s, struct err *e);

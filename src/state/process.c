@@ -80,8 +80,8 @@ static bool has_exited (int pidfd)
     return poll (&p, 1, 0) != 0;
 }
 
-/* The pidfd comes first and is asked last: if its process still lives after stat was read, the pid was
- * its own all the time, so the start time read is that process's. */
+/* The pidfd comes first and is asked last: if its process still lives after stat was read, the
+ * pid was its own all the time, so the start time read is that process's. */
 int state_pidfd (const struct oci_saved_state *saved, struct err *e)
 {
     struct process_stat st;

@@ -58,7 +58,7 @@ static int64_t seconds_now (void)
 }
 
 /* Not a blocking flock: it has no deadline, and SIGALRM belongs to nobody here. */
-static int lock_folder (struct state *s, struct err *e)
+int state_lock (struct state *s, struct err *e)
 {
     const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
     int64_t deadline = seconds_now () + LOCK_WAIT_S;
@@ -73,6 +73,14 @@ static int lock_folder (struct state *s, struct err *e)
     }
     s->locked = true;
     return is_still_linked (s) ? 0 : not_there (e);
+}
+
+void state_unlock (struct state *s)
+{
+    /* By hand, also before close(): a child that has not called state_disown yet shares our file. */
+    if (s->locked)
+        (void)flock (s->dir, LOCK_UN);
+    s->locked = false;
 }
 
 /* ---- opening ---- */
@@ -99,7 +107,7 @@ int state_claim (int root, const char *id, struct state *ret, struct err *e)
     }
     r = open_folder (&s, e);
     if (r == 0)
-        r = lock_folder (&s, e);
+        r = state_lock (&s, e);
     if (r < 0) {
         state_close (&s);
         return err_add (e, "claim '%s'", id); /* a delete --force was faster */
@@ -150,7 +158,7 @@ int state_open (int root, const char *id, int flags, struct arena *a, struct sta
     if (r == 0)
         r = open_folder (&s, e);
     if (r == 0 && (flags & STATE_LOCK))
-        r = lock_folder (&s, e);
+        r = state_lock (&s, e);
     if (r == 0) {
         r = read_state (&s, a, e);
         if (r < 0 && r != -ENOMEM && (flags & STATE_ALLOW_BROKEN))
@@ -166,9 +174,7 @@ int state_open (int root, const char *id, int flags, struct arena *a, struct sta
 
 void state_close (struct state *s)
 {
-    /* By hand: a child that has not called state_disown yet shares our open file. */
-    if (s->locked)
-        (void)flock (s->dir, LOCK_UN);
+    state_unlock (s);
     state_disown (s);
 }
 

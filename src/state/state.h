@@ -3,15 +3,16 @@
  * The state directory: one folder per container below the state root, and what it says.
  *
  *   ROOT/ID/            mkdir of it is the claim: exactly one create wins
- *   ROOT/ID/state.json  struct oci_saved_state, replaced atomically; written before any other effect
+ *   ROOT/ID/state.json  struct oci_saved_state, replaced atomically; before any other effect
  *   ROOT/ID/config.json the effective config (what exec and hooks obey)
  *   ROOT/ID/gate        locked (OFD) by the container's init until its execve: created <=> locked
  *   ROOT/ID/gate.sock   where `start` knocks
  *   ROOT/.cache/        compiled seccomp filters
  *
- * Identity of a process is pidfd or (pid, start time). Changes are made under an flock of the folder.
- * Nothing is synced to disk: the root is on /run, and a state outlives no reboot; what a crash can leave
- * (an empty folder, a missing or cut-off file) is handled by every command and removed by delete --force.
+ * Identity of a process is pidfd or (pid, start time). Changes are made under an flock of the
+ * folder. Nothing is synced to disk: the root is on /run, and a state outlives no reboot; what a
+ * crash can leave (an empty folder, a missing or cut-off file) is handled by every command and
+ * removed by delete --force.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,14 +31,14 @@ enum state_status {
 };
 extern const char *const state_status_names[];
 
-/* The default root: /run/agentrt for the host's root; $XDG_RUNTIME_DIR/agentrt for anyone else and for
- * root of a user namespace whose USER is not root (as runc). */
+/* The default root: /run/agentrt for the host's root; $XDG_RUNTIME_DIR/agentrt for anyone else
+ * and for root of a user namespace whose USER is not root (as runc). */
 int state_default_root (struct arena *a, const char **ret, struct err *e);
 
-/* Opens (and with MAKE makes, 0700 and sticky so that tmpfiles lets it be; its parents 0700) the root.
- * PATH is absolute. "/", a symbolic link, and a folder of another owner or writable by others are
- * refused: whoever owns the root decides what runs (CVE-2019-12439). MAKE false and nothing there: *RET
- * is -1 and 0 is returned. */
+/* Opens (and with MAKE makes, 0700 and sticky so that tmpfiles lets it be; its parents 0700) the
+ * root. PATH is absolute. "/", a symbolic link, and a folder of another owner or writable by
+ * others are refused: whoever owns the root decides what runs (CVE-2019-12439). MAKE false and
+ * nothing there: *RET is -1 and 0 is returned. */
 int state_open_root (const char *path, bool make, int *ret, struct err *e);
 
 /* All ids, sorted. Claimed folders without a state are in it; what is no id is left out. */
@@ -54,16 +55,23 @@ struct state {
 /* mkdir. An existing one: "container with given ID already exists", -EEXIST. Returns locked. */
 int state_claim (int root, const char *id, struct state *ret, struct err *e);
 
-/* Opens and, if LOCK, locks (waits at most 60 s), reads state.json. Unknown: "container does not exist",
- * -ENOENT. With ALLOW_BROKEN (delete --force, list) a bad or missing state.json leaves saved NULL. */
+/* Opens and, if LOCK, locks (waits at most 60 s), reads state.json. Unknown: "container does not
+ * exist", -ENOENT. With ALLOW_BROKEN (delete --force, list) a bad or missing state.json leaves
+ * saved NULL. */
 enum state_open_flags { STATE_LOCK = 1, STATE_ALLOW_BROKEN = 2 };
 int state_open (int root, const char *id, int flags, struct arena *a, struct state *ret,
                 struct err *e);
 
+/* A foreground run lets others lock while its container lives, and locks again for the end. Then
+ * -ENOENT, "container does not exist", if it was deleted meanwhile (and another may have the
+ * id). */
+void state_unlock (struct state *s);
+int state_lock (struct state *s, struct err *e);
+
 /* Unlocks and closes. */
 void state_close (struct state *s);
-/* In a child, which shares the parent's open file and with it the lock: lets go of the folder without
- * unlocking it. Must come early: else a lock outlives a parent that was killed. */
+/* In a child, which shares the parent's open file and with it the lock: lets go of the folder
+ * without unlocking it. Must come early: else a lock outlives a parent that was killed. */
 void state_disown (struct state *s);
 
 /* Replaces state.json; s->saved is SAVED afterwards (borrowed). */
@@ -75,21 +83,22 @@ int state_write_config (const struct state *s, const struct oci_config *config, 
 int state_read_config (const struct state *s, struct arena *a, const struct oci_config **ret,
                        struct err *e);
 
-/* Unlinks what is in ROOT/ID and the folder, state.json and the folder last, so that a delete that was
- * killed can be repeated. Gone already is success. */
+/* Unlinks what is in ROOT/ID and the folder, state.json and the folder last, so that a delete
+ * that was killed can be repeated. Gone already is success. */
 int state_remove (struct state *s, struct err *e);
 
-/* Looks at the processes; PAUSED is the caller's to find out (cgroup/ is not below). A create that was
- * killed is no longer CREATING once its init is gone. */
+/* Looks at the processes; PAUSED is the caller's to find out (cgroup/ is not below). A create
+ * that was killed is no longer CREATING once its init is gone. */
 int state_status (const struct state *s, enum state_status *ret, struct err *e);
 
-/* pidfd of the saved init if it is still that process, else -ESRCH (stopped; zombies count as stopped). */
+/* pidfd of the saved init if it is still that process, else -ESRCH (stopped; zombies count as
+ * stopped). */
 int state_pidfd (const struct oci_saved_state *saved, struct err *e);
 /* Field 22 of PID's stat: clock ticks since boot. */
 int state_start_time (pid_t pid, uint64_t *ret, struct err *e);
 
 /* The OCI state document of S, without "owner". Pid 0 when stopped. Looks nothing up. */
 void state_oci (const struct state *s, enum state_status status, struct oci_state *ret);
-/* The name of the user who created it: from /etc/passwd and not through NSS; "#UID" if it is not there.
- * NULL when memory is out. */
+/* The name of the user who created it: from /etc/passwd and not through NSS; "#UID" if it is not
+ * there. NULL when memory is out. */
 const char *state_owner (const struct oci_saved_state *saved, struct arena *a);

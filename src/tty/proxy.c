@@ -43,9 +43,9 @@ struct tty_proxy {
     struct flow in, out;
 };
 
-/* Non-blocking is a property of the open file, which we share with the caller's shell: so a terminal or a
- * pipe is opened anew. What cannot be (a socket, another user's pipe) is used as it is; it is written to
- * only after poll says so. */
+/* Non-blocking is a property of the open file, which we share with the caller's shell: so a
+ * terminal or a pipe is opened anew. What cannot be (a socket, another user's pipe) is used as
+ * it is; it is written to only after poll says so. */
 static int own_open_file (int fd, int access)
 {
     char path[FD_PATH_MAX];
@@ -67,8 +67,8 @@ static void copy_size (const struct tty_proxy *p)
         (void)ioctl (p->master, TIOCSWINSZ, &size);
 }
 
-/* Output processing stays on: it adds the carriage returns that tty_receive took from the container's
- * side. */
+/* Output processing stays on: it adds the carriage returns that tty_receive took from the
+ * container's side. */
 static int set_raw (struct tty_proxy *p, struct err *e)
 {
     struct termios raw;
@@ -256,7 +256,8 @@ static int64_t now_ms (void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* What was read is written however long the reader takes, unless a signal says that it is enough. */
+/* What was read is written however long the reader takes, unless a signal says that it is
+ * enough. */
 static int drain (struct tty_proxy *p, int signal_fd, struct err *e)
 {
     int64_t until = now_ms () + DRAIN_MS;

@@ -31,10 +31,20 @@ int tty_open (int ptmx, uint16_t rows, uint16_t cols, int *ret_master, int *ret_
     return 0;
 }
 
+int tty_session (struct err *e)
+{
+    return setsid () < 0 ? err_sys (e, "setsid") : 0;
+}
+
+int tty_session_check (struct err *e)
+{
+    if (getsid (0) != getpid () || getpgrp () != getpid ())
+        return err_set (e, EPERM, "the process is in the session of its caller");
+    return 0;
+}
+
 int tty_take (int peer, uid_t uid, struct err *e)
 {
-    if (setsid () < 0 && getsid (0) != getpid ())
-        return err_sys (e, "setsid");
     if (ioctl (peer, TIOCSCTTY, 0) < 0)
         return err_sys (e, "make the terminal the controlling one");
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

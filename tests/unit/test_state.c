@@ -271,6 +271,28 @@ static void test_lock_and_remove (void)
     ok (status == 0, "and then learns that the container is gone");
 }
 
+static void test_unlock (void)
+{
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    const struct oci_saved_state saved = example ("held");
+    struct state s = claimed ("held", &saved);
+    struct state other = { .dir = -1 };
+
+    state_unlock (&s);
+    ok (!s.locked && state_open (root, "held", STATE_LOCK, &a, &other, &e) == 0,
+        "another command can lock");
+    (void)state_remove (&other, &e);
+    state_close (&other);
+    other = claimed ("held", &saved);
+    state_unlock (&other);
+    ok (state_lock (&s, &e) == -ENOENT, "removed meanwhile, and the id given to another");
+    ok (state_lock (&other, &e) == 0, "who has it");
+    state_close (&s);
+    (void)state_remove (&other, &e);
+    state_close (&other);
+}
+
 /* ---- status ---- */
 
 static pid_t sleeper (void)
@@ -358,6 +380,7 @@ int main (void)
     test_list ();
     test_claim_race ();
     test_lock_and_remove ();
+    test_unlock ();
     test_identity ();
     test_status ();
     (void)close (root);
