@@ -2,7 +2,8 @@
 /*
  * Ownership in the declaration: what a scope owns is released when the scope ends.
  *
- * AUTO_FD, AUTO_FREE and AUTO_DIR release; TAKE_FD and TAKE_PTR hand over. Nothing here retries close().
+ * AUTO_FD, AUTO_FREE and AUTO_DIR release; TAKE_FD and TAKE_PTR hand over. Nothing here retries
+ * close().
  */
 #include <dirent.h>
 #include <stdlib.h>

@@ -23,7 +23,8 @@
 
 #define PROC_ROOT_INODE 1
 
-/* Magic links stay followable for FD_HOST only: /proc/PID/ns/net is one, and the caller named it. */
+/* Magic links stay followable for FD_HOST only: /proc/PID/ns/net is one, and the caller named
+ * it. */
 static const uint64_t resolve_flags[] = {
     [FD_IN_ROOT] = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     [FD_NO_LINKS] = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
@@ -472,8 +473,8 @@ int fd_connect_unix (const char *path, struct err *e)
     return TAKE_FD (sock);
 }
 
-/* The host's own /proc, for a caller that may not mount: procfs and nothing else, at its root. What is
- * mounted over parts of it is refused later by FD_PROC. */
+/* The host's own /proc, for a caller that may not mount: procfs and nothing else, at its root.
+ * What is mounted over parts of it is refused later by FD_PROC. */
 static int host_procfs (struct err *e)
 {
     AUTO_FD fd = fd_open (AT_FDCWD, "/proc", O_PATH | O_DIRECTORY, FD_HOST, e);

@@ -22,8 +22,8 @@
 #define MFD_EXEC 0x0010U /* 6.3 */
 #endif
 
-/* 6.8: what the kernel knows of one mount. The first bytes of the kernel's structs, under names of our
- * own since newer headers have theirs. */
+/* 6.8: what the kernel knows of one mount. The first bytes of the kernel's structs, under names
+ * of our own since newer headers have theirs. */
 #ifndef SYS_statmount
 #define SYS_statmount 457
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Numbers from text: the one helper for all of them. Strict: no blanks, no sign where none is allowed,
- * no trailing bytes, no overflow. Units: plain numbers.
+ * Numbers from text: the one helper for all of them. Strict: no blanks, no sign where none is
+ * allowed, no trailing bytes, no overflow. Units: plain numbers.
  */
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
 bool str_is_in (const char *s, const char *const *list); /* LIST ends with NULL */
 bool str_has_prefix (const char *s, const char *prefix);
 
-/* A container id: 1 to 255 (NAME_MAX) characters of [A-Za-z0-9_+.-], not starting with '.' or '-' (runc's set;
- * crun refuses the leading dot too; a leading '-' would read as an option). */
+/* A container id: 1 to 255 (NAME_MAX) characters of [A-Za-z0-9_+.-], not starting with '.' or
+ * '-' (runc's set; crun refuses the leading dot too; a leading '-' would read as an option). */
 bool str_is_id (const char *s);
 
 /* Now, in RFC 3339, UTC, with nanoseconds ("2026-01-02T03:04:05.000000006Z"), into BUF (at least

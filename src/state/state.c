@@ -77,7 +77,8 @@ int state_lock (struct state *s, struct err *e)
 
 void state_unlock (struct state *s)
 {
-    /* By hand, also before close(): a child that has not called state_disown yet shares our file. */
+    /* By hand, also before close(): a child that has not called state_disown yet shares our
+     * file. */
     if (s->locked)
         (void)flock (s->dir, LOCK_UN);
     s->locked = false;
