@@ -23,19 +23,25 @@ struct cgroup_hierarchy {
     const char *mountpoint;  /* /sys/fs/cgroup/memory */
     const char *path; /* of the container's cgroup, below the mount point, starting with '/' */
     int dir;          /* directory descriptor of that cgroup, -1 until made or opened */
-    int tasks;        /* v1: its "tasks" file opened for writing by cgroup_create, else -1 */
-    bool made;        /* cgroup_create made (and cgroup_remove removes) it */
+    int tasks; /* v1: its "tasks" file, open for writing once cgroup_enter is prepared; else -1 */
+    /* cgroup_create made (and cgroup_remove removes) it. Told by cgroup_locate already: it was not
+     * there yet. One that was there, empty, is used and stays (runtime.md, "Delete": only what create
+     * made), as do the folders on the way, which other containers share. */
+    bool made;
 };
 
 struct cgroup {
     enum cgroup_layout layout;
     struct cgroup_hierarchy h[CGROUP_MAX_HIERARCHIES]; /* with HYBRID, the cgroup2 one comes last */
     size_t n;
+    bool given;           /* the path was in the config: not being allowed to make it is an error */
+    bool fresh;           /* cgroup_create came first: no process is in it yet */
+    uint32_t device_prog; /* v2: id of the device filter that cgroup_limit attached, 0 = none */
 };
 
 /* Which layout this host has and where the container's cgroup would be in each hierarchy: an absolute
- * path counts from the mount point, a relative one from the caller's own cgroup. Changes nothing. On a
- * host without any writable cgroup the layout is NONE, which is an error only when limits are asked. */
+ * path counts from the mount point, a relative one from the caller's own cgroup. Changes nothing, but
+ * what it found is fit for cgroup_save: a create that is killed half-way can be cleaned up. */
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret,
                    struct err *e);
 
@@ -47,18 +53,29 @@ int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct
 int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgroup *ret,
                  struct err *e);
 
-/* Makes the cgroup. One that exists and is not empty, or is frozen, is refused (as runc does). v2:
- * enables the needed controllers from the top down. v1: cpuset.cpus and mems are inherited. */
+/* Makes the cgroup in each hierarchy. One that exists and is not empty, or is frozen, is refused (as
+ * runc does). v2: controllers are enabled from the top down. v1: cpuset.cpus and mems are inherited.
+ * Where the caller may not make it (EACCES, EPERM, EROFS) and neither a path nor a limit was asked for,
+ * the hierarchy is left out; with all left out the layout is NONE. RES may be NULL. A failure leaves
+ * nothing behind. */
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 
-/* Writes every limit and reads the kernel's value back. A controller that is missing is an error that
- * names it and the config key ("linux.resources.memory.limit: ..."). Devices: v1 devices.allow/deny,
- * v2 an eBPF program, attached before any older one is detached. Used by create and update. */
+/* Writes every limit. Used by create and update. A controller that is missing is an error that names it
+ * and the config key ("linux.resources.memory.limit: ..."). After cgroup_create also the device rules,
+ * with RES NULL the default ones: v1 devices.allow, v2 an eBPF program, attached before any older one is
+ * detached. An update leaves devices alone, as runc does: containerd sends "deny all" with each, which
+ * would take away devices that the container was given. */
 int cgroup_limit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
-int cgroup_limit_check (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
+/* Reads all of it back. A value that the kernel changed is an error, but for rounding to pages. */
+int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resources *res,
+                        struct err *e);
 
 /* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed. */
 int cgroup_clone_fd (const struct cgroup *cg);
+
+/* Opens the v1 tasks files that cgroup_enter writes to; cgroup_create has done so. exec calls it after
+ * cgroup_reopen. The kernel checks the opener's rights, so entering works from a new user namespace. */
+int cgroup_enter_prepare (struct cgroup *cg, struct err *e);
 
 /* In the child, first thing: writes "0" to each prepared v1 tasks file. Moving oneself as a single
  * thread needs no global lock in the kernel, so this costs microseconds where moving another process

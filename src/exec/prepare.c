@@ -92,6 +92,8 @@ int prepare_exec (struct run *r, struct err *e)
 
     if (result == 0)
         result = ns_prepare_process (r->init_pidfd, r->saved.pid, r->procfs, &r->join_flags, e);
+    if (result == 0 && !r->plan.cgroup.disabled)
+        result = cgroup_enter_prepare (&r->cgroup, e);
     if (result == 0)
         result = prepare_console (r, r->exec->console_socket, r->exec->detach, e);
     return result;

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -178,6 +180,14 @@ static bool is_host_root (int fd, bool v2)
               : faccessat (fd, "release_agent", F_OK, 0) == 0;
 }
 
+static bool is_cgroup (int fd)
+{
+    struct statfs fs;
+
+    return fstatfs (fd, &fs) == 0 &&
+           (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
 /* A new mount of the hierarchy; it begins at the root of the cgroup namespace. */
 static int mount_fresh (const struct mnt_hierarchy *h, uint64_t attrs, struct err *e)
 {
@@ -232,6 +242,8 @@ static int mount_own (const struct mnt_hierarchy *h, const char *text, const str
     fd = tree_clone (AT_FDCWD, path, 0, e);
     if (fd < 0)
         return fd;
+    if (!is_cgroup (fd))
+        return err_set (e, ENOENT, "'%s' is covered by another mount", path);
     r = tree_set (fd, false, f, e);
     return r < 0 ? r : TAKE_FD (fd);
 }
@@ -281,7 +293,8 @@ static const char *folder_name (const struct mnt_hierarchy *h)
                                                     : h->controllers;
 }
 
-/* A hierarchy that is not mounted on the host is left out when its folder cannot be bound. */
+/* A hierarchy that is not mounted on the host, or not to be seen below another mount, is left out when
+ * its folder cannot be bound. */
 static int add_hierarchy (int dir, const struct mnt_hierarchy *h, const struct hierarchy_mounts *hm,
                           struct err *e)
 {
@@ -292,6 +305,8 @@ static int add_hierarchy (int dir, const struct mnt_hierarchy *h, const struct h
     if (hm->text && !h->mountpoint)
         return 0;
     fd = mount_hierarchy (h, hm, e);
+    if (fd == -ENOENT && hm->text)
+        return 0;
     if (fd < 0)
         return err_add (e, "cgroup hierarchy '%s'", name);
     if (mkdirat (dir, name, 0755) < 0)

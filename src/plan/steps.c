@@ -68,6 +68,11 @@ bool plan_wants_cgroup (const struct plan *p)
     return !p->cgroup.disabled;
 }
 
+bool plan_wants_make_cgroup (const struct plan *p)
+{
+    return !p->cgroup.disabled && !p->is_exec;
+}
+
 bool plan_wants_make_userns (const struct plan *p)
 {
     return makes (p, NS_USER);
