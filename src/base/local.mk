@@ -1,5 +1,5 @@
 libagentrt_a_SOURCES += %D%/cleanup.h %D%/kernel.h %D%/fd.c %D%/fd.h %D%/log.c %D%/log.h \
-	%D%/num.c %D%/num.h %D%/str.c %D%/str.h
+	%D%/num.c %D%/num.h %D%/signals.c %D%/signals.h %D%/str.c %D%/str.h
 
 check_PROGRAMS += tests/unit/test_base
 tests_unit_test_base_SOURCES = tests/unit/test_base.c

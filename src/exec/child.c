@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/signals.h"
 #include "exec/run.h"
 #include "exec/sync.h"
 #include "hook/hook.h"
@@ -470,15 +471,10 @@ static int child_hooks_start (struct run *r, struct err *e)
 /* ---- signals, rlimits, announce ---- */
 static int child_signals (struct run *r, struct err *e)
 {
-    struct sigaction dfl = { .sa_handler = SIG_DFL };
-    sigset_t none;
-
     (void)r;
-    for (int sig = 1; sig < NSIG; sig++)
-        (void)sigaction (sig, &dfl,
-                         NULL); /* KILL, STOP and glibc's own two refuse, and need none */
-    (void)sigemptyset (&none);
-    return sigprocmask (SIG_SETMASK, &none, NULL) < 0 ? err_sys (e, "unblock signals") : 0;
+    (void)e;
+    signals_reset ();
+    return 0;
 }
 
 static int child_signals_check (struct run *r, struct err *e)

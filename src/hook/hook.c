@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/signals.h"
 
 #define OUTPUT_MAX 4096
 
@@ -67,17 +68,13 @@ static void become_hook (const struct oci_hook *hook, const struct hook_call *ca
     char *const argv0[] = { (char *)(uintptr_t)hook->path, NULL };
     char *const *args = hook->n_args > 0 ? (char *const *)(uintptr_t)hook->args : argv0;
     char *const *env = call->default_env ? call->default_env : no_env;
-    sigset_t none;
 
     if (hook->env)
         env = (char *const *)(uintptr_t)hook->env;
     if (prctl (PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid () != parent)
         return;
     (void)setsid (); /* cannot fail: a new process leads no group */
-    for (int sig = 1; sig < NSIG; sig++)
-        (void)signal (sig, SIG_DFL); /* KILL, STOP and glibc's own two refuse, and need none */
-    (void)sigemptyset (&none);
-    (void)sigprocmask (SIG_SETMASK, &none, NULL);
+    signals_reset ();
     (void)umask (022); /* the runtime builds with 0 */
     if (dup2 (fds->in, STDIN_FILENO) < 0 || dup2 (fds->out, STDOUT_FILENO) < 0 ||
         dup2 (fds->out, STDERR_FILENO) < 0 ||
