@@ -20,3 +20,11 @@ tests_unit_test_ocispec_SOURCES = tests/unit/test_ocispec.c
 tests_unit_test_ocispec_LDADD = $(unit_libs)
 tests_unit_test_strbuf_SOURCES = tests/unit/test_strbuf.c
 tests_unit_test_strbuf_LDADD = $(unit_libs)
+
+# docs/config-reference.md comes from the rows; make check tells when it is out of date.
+noinst_PROGRAMS += libocispec/gendoc
+libocispec_gendoc_SOURCES = %D%/gendoc.c
+libocispec_gendoc_LDADD = libagentrt.a $(agentrt_libs)
+docs-reference: libocispec/gendoc
+	libocispec/gendoc >$(srcdir)/docs/config-reference.md
+.PHONY: docs-reference
