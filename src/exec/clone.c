@@ -19,7 +19,9 @@
 
 #include "exec/run.h"
 
-#define TRAMPOLINE_STACK ((size_t)256 * 1024)
+/* What the deepest step of the child needs, with room: reading NGROUPS_MAX groups back takes 256 KiB
+ * alone. Untouched pages cost nothing. */
+#define TRAMPOLINE_STACK ((size_t)1024 * 1024)
 
 /* Runs the child where it succeeds as such; returns its pid to the caller. */
 static int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e)
