@@ -339,7 +339,7 @@ static int child_seccomp_early (struct run *r, struct err *e)
 {
     int none;
 
-    return seccomp_load (&r->filter, &none, e);
+    return seccomp_install (&r->filter, &none, e);
 }
 
 static int child_seccomp_early_check (struct run *r, struct err *e)
@@ -351,7 +351,7 @@ static int child_seccomp (struct run *r, struct err *e)
 {
     int none;
 
-    return seccomp_load (&r->filter, &none, e);
+    return seccomp_install (&r->filter, &none, e);
 }
 #define child_seccomp_check check_nothing
 

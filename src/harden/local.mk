@@ -1,4 +1,13 @@
 libagentrt_a_SOURCES += %D%/caps.c %D%/caps.h %D%/fds.c %D%/fds.h %D%/ids.c %D%/ids.h \
 	%D%/keyring.c %D%/keyring.h %D%/lsm.c %D%/lsm.h %D%/nnp.c %D%/nnp.h %D%/oom.c %D%/oom.h \
-	%D%/rlimit.c %D%/rlimit.h %D%/sched.c %D%/sched.h %D%/seccomp.h %D%/self.c %D%/self.h \
-	%D%/status.c %D%/status.h
+	%D%/rlimit.c %D%/rlimit.h %D%/sched.c %D%/sched.h %D%/seccomp.c %D%/seccomp.h \
+	%D%/seccomp_cache.c %D%/seccomp_cache.h %D%/seccomp_compile.c %D%/seccomp_compile.h \
+	%D%/seccomp_conditions.c %D%/seccomp_stub.c %D%/self.c %D%/self.h %D%/status.c %D%/status.h
+
+check_PROGRAMS += tests/unit/test_seccomp tests/unit/test_seccomp_cache
+tests_unit_test_seccomp_SOURCES = tests/unit/test_seccomp.c tests/unit/bpf.h \
+	tests/unit/seccomp_profile.h
+tests_unit_test_seccomp_LDADD = $(unit_libs)
+tests_unit_test_seccomp_cache_SOURCES = tests/unit/test_seccomp_cache.c tests/unit/seccomp_profile.h
+tests_unit_test_seccomp_cache_LDADD = $(unit_libs)
+EXTRA_DIST += tests/data/seccomp-docker28.json

@@ -53,7 +53,8 @@ int lsm_prepare (const struct plan_process *p, struct err *e)
     return 0;
 }
 
-/* Backticks and the full path: the form by which podman tells an SELinux failure (oci-matrix 1.6). */
+/* Backticks and the full path: the form by which podman tells an SELinux failure (oci-matrix
+ * 1.6). */
 static int write_attr (int procfs, const char *file, const char *text, struct err *e)
 {
     AUTO_FD fd = fd_open (procfs, file, O_WRONLY, FD_PROC, e);

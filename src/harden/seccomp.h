@@ -29,7 +29,7 @@ int seccomp_prepare (const struct oci_linux_seccomp *seccomp, int cache_dir, str
 
 /* Needs no_new_privs or CAP_SYS_ADMIN. *RET_LISTENER is the notification descriptor
  * (close-on-exec) when the flags ask for one, else -1. */
-int seccomp_load (const struct seccomp_filter *f, int *ret_listener, struct err *e);
+int seccomp_install (const struct seccomp_filter *f, int *ret_listener, struct err *e);
 
 /* PID (0: the caller, whose filter must then allow openat and read) is in filter mode and has at
  * least N filters. */
