@@ -38,10 +38,9 @@ static const char *const allowed_below_proc[] = {
     NULL,
 };
 
-/* One superblock serves many mounts of these (or the mount flag is all that counts), so "ro" is said of
- * the mount only: the container of the same network namespace may want its /sys writable. */
-static const char *const readonly_by_mount[] = { "proc",   "sysfs",   "mqueue", "devpts",
-                                                 "cgroup", "cgroup2", "tmpfs",  NULL };
+/* One superblock of these serves many mounts, of other containers too: "ro" is said of the mount only,
+ * and nothing is reconfigured. */
+static const char *const shared[] = { "proc", "sysfs", "mqueue", "cgroup", "cgroup2", NULL };
 
 /* These are mounted on a plain folder only: with a link in the path, masks and read-only paths would be
  * somewhere else than the file system (CVE-2019-19921, CVE-2023-27561). */
@@ -260,7 +259,8 @@ static int folder_mode (const struct plan_mount *pm, int target, char buf[8], st
 
 static int mount_new (const struct mnt *m, const struct plan_mount *pm, int target, struct err *e)
 {
-    bool by_mount = str_is_in (pm->fstype, readonly_by_mount);
+    /* mount(2) would make a new tmpfs read-only for good, and it has to take files first. */
+    bool by_mount = str_is_in (pm->fstype, shared) || strcmp (pm->fstype, "tmpfs") == 0;
     uint64_t late = is_late_readonly (pm) ? MOUNT_ATTR_RDONLY : 0;
     struct newfs nf = { .type = pm->fstype,
                         .source = pm->source,
@@ -305,7 +305,7 @@ static const struct plan_mount *mounted_here (const struct plan *p, const struct
 {
     for (const struct plan_mount *o = pm; o-- > p->mounts;)
         if (o->kind != MOUNT_REMOUNT && strcmp (o->dest, pm->dest) == 0)
-            return o->kind == MOUNT_NEW && !str_is_in (o->fstype, readonly_by_mount) ? o : NULL;
+            return o->kind == MOUNT_NEW && !str_is_in (o->fstype, shared) ? o : NULL;
     return NULL;
 }
 

@@ -18,7 +18,7 @@
 #include "mnt/mnt.h"
 #include <sys/ioctl.h>
 
-#define WORDS_MAX  64
+#define WORDS_MAX  4096
 #define MOUNTS_MAX 32
 #define OUTSIDE_ID 100000
 #define USER_ID    1000
@@ -165,8 +165,21 @@ static char *expand (struct arena *a, const char *text)
              : arena_strdup (a, text);
 }
 
+/* "map=INSIDE:OUTSIDE:COUNT" stands for uidMappings and gidMappings; it is cut out of the options. */
+static void take_mapping (struct oci_mount *m, char **option, struct oci_id_mapping *map)
+{
+    for (size_t i = 0; i < m->n_options; i++) {
+        if (sscanf (option[i], "map=%u:%u:%u", &map->container_id, &map->host_id, &map->size) != 3)
+            continue;
+        m->uid_mappings = m->gid_mappings = map;
+        m->n_uid_mappings = m->n_gid_mappings = 1;
+        option[i] = option[--m->n_options];
+    }
+}
+
 static int add_mount (struct box_plan *bp, char *line, struct err *e)
 {
+    struct oci_id_mapping map;
     char *field[WORDS_MAX], *option[WORDS_MAX];
     const struct mntopt_context where = { .index = bp->plan.n_mounts,
                                           .bundle =
@@ -179,6 +192,7 @@ static int add_mount (struct box_plan *bp, char *line, struct err *e)
     m.type = n > 1 && strcmp (field[1], "-") != 0 ? field[1] : NULL;
     m.source = n > 2 && strcmp (field[2], "-") != 0 ? field[2] : NULL;
     m.n_options = n > 3 ? split (field[3], ",", option) : 0;
+    take_mapping (&m, option, &map);
     m.options = (const char *const *)option;
     return mntopt_parse (&m, &where, &bp->arena, &bp->mounts[bp->plan.n_mounts++], e);
 }
@@ -233,7 +247,7 @@ static void set_namespaces (struct box_plan *bp, unsigned int flags)
     p->ns[NS_MOUNT].mode = flags & BOX_NO_MOUNTNS ? NS_INHERIT : NS_MAKE;
     p->ns[NS_PID].mode = NS_MAKE;
     p->ns[NS_IPC].mode = NS_MAKE;
-    p->ns[NS_NET].mode = flags & BOX_INHERIT_NET ? NS_INHERIT : NS_MAKE;
+    p->ns[NS_NET].mode = flags & BOX_NETNS ? NS_MAKE : NS_INHERIT;
     p->ns[NS_CGROUP].mode = flags & BOX_CGROUPNS ? NS_MAKE : NS_INHERIT;
     if (!(flags & (BOX_USERNS | BOX_ROOTLESS)))
         return;

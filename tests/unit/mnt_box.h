@@ -16,7 +16,7 @@ enum box_flags {
     BOX_NO_MOUNTNS = 16,
     BOX_CGROUPNS = 32,
     BOX_TERMINAL = 64, /* opens a terminal and mounts it on /dev/console */
-    BOX_INHERIT_NET = 128,
+    BOX_NETNS = 128,
     BOX_NO_STD = 256, /* without /proc, /dev and /dev/pts before MOUNTS */
 };
 
