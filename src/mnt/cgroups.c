@@ -293,8 +293,8 @@ static const char *folder_name (const struct mnt_hierarchy *h)
                                                     : h->controllers;
 }
 
-/* A hierarchy that is not mounted on the host, or not to be seen below another mount, is left out when
- * its folder cannot be bound. */
+/* A hierarchy that is not mounted on the host, or not to be seen below another mount, is left out
+ * when its folder cannot be bound. */
 static int add_hierarchy (int dir, const struct mnt_hierarchy *h, const struct hierarchy_mounts *hm,
                           struct err *e)
 {
@@ -345,7 +345,8 @@ static int mount_unified (const struct mnt_hierarchy *h, const struct hierarchy_
     return r < 0 ? r : TAKE_FD (fd);
 }
 
-/* The cgroup v2 hierarchy where it is all that PM asks for: by its type, or because there is no other. */
+/* The cgroup v2 hierarchy where it is all that PM asks for: by its type, or because there is no
+ * other. */
 static const struct mnt_hierarchy *only_unified (const struct mnt *m, const struct plan_mount *pm)
 {
     static const struct mnt_hierarchy unseen = { .controllers = "" };

@@ -3,9 +3,9 @@
  * Mounts of type cgroup: what a container sees of the control groups.
  *
  * On v2 one cgroup2 file system; on v1 and hybrid hosts a tmpfs with one folder per hierarchy, as
- * systemd lays it out. With a cgroup namespace they are mounted anew and begin at its root; without one
- * the container's own folder of each hierarchy is bound. What turns out to be a root of the host is
- * read-only whatever the config says (CVE-2022-0492, CVE-2023-25809).
+ * systemd lays it out. With a cgroup namespace they are mounted anew and begin at its root;
+ * without one the container's own folder of each hierarchy is bound. What turns out to be a root
+ * of the host is read-only whatever the config says (CVE-2022-0492, CVE-2023-25809).
  */
 #include "mnt/mnt.h"
 

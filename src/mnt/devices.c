@@ -47,7 +47,8 @@ struct place {
     const char *name;
 };
 
-/* The folder of a device path; /dev itself is open already. *OWNED is what the caller has to close. */
+/* The folder of a device path; /dev itself is open already. *OWNED is what the caller has to
+ * close. */
 static int find_place (const struct mnt *m, const char *path, struct place *ret, int *owned,
                        struct err *e)
 {
@@ -112,8 +113,8 @@ static int keep_node (const struct place *at, const struct plan_device *d, struc
     return r;
 }
 
-/* The host's node of the same path, verified. Read-only: the container's root shall not change the mode
- * of it; writing to the device needs no writable mount. */
+/* The host's node of the same path, verified. Read-only: the container's root shall not change the
+ * mode of it; writing to the device needs no writable mount. */
 static int open_host_node (const struct plan_device *d, struct err *e)
 {
     const struct tree_flags flags = { .set =

@@ -3,10 +3,10 @@
  * Mounts: the container's file system tree, from detached mount trees to the pivoted root.
  *
  * Owns the rootfs, every mount, the device nodes, masked and read-only paths and the switch of the
- * root. Everything is reached once, by descriptor: sources are cloned by the parent while the host is
- * reachable (open_tree), targets are resolved inside the root with openat2 (RESOLVE_IN_ROOT) and then
- * only used through that descriptor (move_mount). Never mounts by a path that the container can change
- * (CVE-2021-30465, CVE-2024-45310), never in the host's mount namespace.
+ * root. Everything is reached once, by descriptor: sources are cloned by the parent while the host
+ * is reachable (open_tree), targets are resolved inside the root with openat2 (RESOLVE_IN_ROOT)
+ * and then only used through that descriptor (move_mount). Never mounts by a path that the
+ * container can change (CVE-2021-30465, CVE-2024-45310), never in the host's mount namespace.
  */
 #include "mnt/tree.h"
 #include "plan/plan.h"
@@ -53,9 +53,9 @@ struct mnt {
     struct tree_id mask_id; /* of the folder that covers masked folders, once there is one */
 };
 
-/* The steps, in their order. Each runs in the child, in the new mount namespace; PLAN and SRC are set,
- * ROOT and DEV are -1. Without a mount namespace of its own mnt_private does not run, and a plan that
- * mounts anything is refused by mnt_prepare. */
+/* The steps, in their order. Each runs in the child, in the new mount namespace; PLAN and SRC are
+ * set, ROOT and DEV are -1. Without a mount namespace of its own mnt_private does not run, and a
+ * plan that mounts anything is refused by mnt_prepare. */
 
 /* The mounts of the namespace get no event from the host's and send none. */
 int mnt_private (struct mnt *m, struct err *e);
@@ -89,8 +89,8 @@ int mnt_root_propagation_check (struct mnt *m, struct err *e);
 int mnt_readonly_paths (struct mnt *m, struct err *e);
 int mnt_readonly_paths_check (struct mnt *m, struct err *e);
 
-/* Files are covered by the host's /dev/null (verified, CVE-2025-31133), folders by one empty read-only
- * folder that all of them share. Missing ones are skipped. */
+/* Files are covered by the host's /dev/null (verified, CVE-2025-31133), folders by one empty
+ * read-only folder that all of them share. Missing ones are skipped. */
 int mnt_masked (struct mnt *m, struct err *e);
 int mnt_masked_check (struct mnt *m, struct err *e);
 

@@ -38,12 +38,12 @@ static const char *const allowed_below_proc[] = {
     NULL,
 };
 
-/* One superblock of these serves many mounts, of other containers too: "ro" is said of the mount only,
- * and nothing is reconfigured. */
+/* One superblock of these serves many mounts, of other containers too: "ro" is said of the mount
+ * only, and nothing is reconfigured. */
 static const char *const shared[] = { "proc", "sysfs", "mqueue", "cgroup", "cgroup2", NULL };
 
-/* These are mounted on a plain folder only: with a link in the path, masks and read-only paths would be
- * somewhere else than the file system (CVE-2019-19921, CVE-2023-27561). */
+/* These are mounted on a plain folder only: with a link in the path, masks and read-only paths
+ * would be somewhere else than the file system (CVE-2019-19921, CVE-2023-27561). */
 static const char *const on_plain_folder[] = { "proc", "sysfs", NULL };
 
 static const struct {
@@ -63,8 +63,8 @@ static bool is_new (const struct plan_mount *pm, const char *fstype)
     return pm->kind == MOUNT_NEW && strcmp (pm->fstype, fstype) == 0;
 }
 
-/* Others put files into a tmpfs, /dev first of all, before it may become read-only. The cgroups of v1
- * have one as well. */
+/* Others put files into a tmpfs, /dev first of all, before it may become read-only. The cgroups of
+ * v1 have one as well. */
 static bool is_late_readonly (const struct plan_mount *pm)
 {
     return (is_new (pm, "tmpfs") || cgroups_is_asked (pm)) && mount_attrs (pm) & MOUNT_ATTR_RDONLY;
@@ -77,7 +77,8 @@ static int refuse (const char *why, struct err *e)
     return err_set (e, EPERM, "refused: %s", why);
 }
 
-/* A proc that is bound is one as a whole: /proc of the host for a container in its pid namespace. */
+/* A proc that is bound is one as a whole: /proc of the host for a container in its pid
+ * namespace. */
 static int check_on_proc (const struct plan_mount *pm, int source, struct err *e)
 {
     struct tree_id id;
@@ -188,8 +189,8 @@ static int mount_bind (const struct mnt *m, const struct plan_mount *pm, int *fd
     return r < 0 ? r : attach (m, pm, *fd, target, e);
 }
 
-/* The host's /sys, for a user namespace that owns no network namespace and so may not mount a sysfs of
- * its own. It is read-only whatever was asked. */
+/* The host's /sys, for a user namespace that owns no network namespace and so may not mount a
+ * sysfs of its own. It is read-only whatever was asked. */
 static int bind_host_sys (struct err *e)
 {
     const struct tree_flags flags = {

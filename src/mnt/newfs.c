@@ -13,9 +13,9 @@
 
 #define VALUE_MAX 256 /* the kernel's limit for text in fsconfig, with its NUL */
 
-/* MS_* that every file system takes, by the names that fsconfig has for them. MS_SILENT has none: it
- * keeps messages out of the kernel's log, and here they come to us. MS_I_VERSION has none either since
- * file systems decide it themselves. */
+/* MS_* that every file system takes, by the names that fsconfig has for them. MS_SILENT has none:
+ * it keeps messages out of the kernel's log, and here they come to us. MS_I_VERSION has none
+ * either since file systems decide it themselves. */
 static const struct {
     uint64_t flag;
     const char *on, *off;
@@ -25,8 +25,8 @@ static const struct {
     { MS_MANDLOCK, "mand", "nomand" },
 };
 
-/* The kernel's message about the context FS behind the error of the call that failed. Messages start
- * with their level, 'e', 'w' or 'i', and a blank. */
+/* The kernel's message about the context FS behind the error of the call that failed. Messages
+ * start with their level, 'e', 'w' or 'i', and a blank. */
 static int context_error (int fs, const char *type, const char *what, struct err *e)
 {
     char text[256] = "";

@@ -2,8 +2,8 @@
 /*
  * New instances of file systems: fsopen, fsconfig, fsmount.
  *
- * The result is a detached mount. What the file system has to say about a bad option ("tmpfs: Bad value
- * for 'size'") is read back from the kernel and becomes the error.
+ * The result is a detached mount. What the file system has to say about a bad option ("tmpfs: Bad
+ * value for 'size'") is read back from the kernel and becomes the error.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct newfs {
  * such, for callers that know another way. */
 int newfs_mount (const struct newfs *nf, struct err *e);
 
-/* True when NF has something that only mount(2) can say: a text beyond the limit (overlay's lowerdir), or
- * MS_I_VERSION. */
+/* True when NF has something that only mount(2) can say: a text beyond the limit (overlay's
+ * lowerdir), or MS_I_VERSION. */
 bool newfs_needs_classic (const struct newfs *nf);
 
 /* The same through mount(2), over the folder TARGET (a descriptor: no path is looked up). */

@@ -55,8 +55,8 @@ static int path_error (const char *what, const char *path, struct err *e)
     }
 }
 
-/* A rootfs asked to be a slave must stay one of its host mount from the start; all else begins private,
- * so that nothing mounted in it can reach the host. */
+/* A rootfs asked to be a slave must stay one of its host mount from the start; all else begins
+ * private, so that nothing mounted in it can reach the host. */
 static int clone_root (const struct plan *p, struct err *e)
 {
     const struct tree_flags flags = { .propagation = p->rootfs_propagation & MS_SLAVE
@@ -76,9 +76,9 @@ static int clone_root (const struct plan *p, struct err *e)
     return r < 0 ? r : TAKE_FD (fd);
 }
 
-/* What the whole tree of a recursive bind gets before its top mount gets what was asked of it alone.
- * The mounts below are private, unless the top one should exchange mounts with the host: then they get
- * theirs (slave), or stay as the host has them, as the top one has to (shared). */
+/* What the whole tree of a recursive bind gets before its top mount gets what was asked of it
+ * alone. The mounts below are private, unless the top one should exchange mounts with the host:
+ * then they get theirs (slave), or stay as the host has them, as the top one has to (shared). */
 static uint64_t propagation_below (const struct plan_mount *pm)
 {
     if (!pm->propagation)
@@ -194,8 +194,8 @@ int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e)
     return r < 0 ? r : 0;
 }
 
-/* Without a mount namespace every mount would be the host's. The default devices are left out, which
- * alters nothing. */
+/* Without a mount namespace every mount would be the host's. The default devices are left out,
+ * which alters nothing. */
 static int refuse_mounts (const struct plan *p, struct err *e)
 {
     const char *what = p->n_mounts             ? "mounts"

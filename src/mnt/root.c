@@ -129,8 +129,8 @@ int mnt_cwd_make_check (struct mnt *m, struct err *e)
 
 /* ---- the switch ---- */
 
-/* What is below "/" afterwards is the container's alone: the old root is put on top of it for a moment,
- * by pivot_root (".", "."), and taken away with all its mounts. */
+/* What is below "/" afterwards is the container's alone: the old root is put on top of it for a
+ * moment, by pivot_root (".", "."), and taken away with all its mounts. */
 static int pivot (struct mnt *m, struct err *e)
 {
     static const struct tree_flags slave = { .propagation = MS_SLAVE };
@@ -155,9 +155,9 @@ static int pivot (struct mnt *m, struct err *e)
     return umount2 (".", MNT_DETACH) < 0 ? err_sys (e, "leave the old root") : 0;
 }
 
-/* The host's procfs and sysfs would stay in the namespace, below the moved root, where a new procfs of
- * a nested user namespace could be justified by them (mount_too_revealing in the kernel). One that is
- * locked cannot be taken away and is covered. */
+/* The host's procfs and sysfs would stay in the namespace, below the moved root, where a new
+ * procfs of a nested user namespace could be justified by them (mount_too_revealing in the
+ * kernel). One that is locked cannot be taken away and is covered. */
 static int hide_host_mount (const char *path, struct err *e)
 {
     const struct newfs empty = { .type = "tmpfs", .mode = "0", .attrs = MOUNT_ATTR_RDONLY };

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Inside mnt/: opening what is mounted. The parent does it while the host is reachable; in a rootless
- * run the child does the same inside its user namespace.
+ * Inside mnt/: opening what is mounted. The parent does it while the host is reachable; in a
+ * rootless run the child does the same inside its user namespace.
  */
 #include "mnt/mnt.h"
 
@@ -9,7 +9,8 @@
  * anything is open means that the caller may not clone mounts at all. */
 int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e);
 
-/* "mounts[N]" before the error; the runtime's own mounts go by their destination. Returns the code. */
+/* "mounts[N]" before the error; the runtime's own mounts go by their destination. Returns the
+ * code. */
 int sources_blame (const struct plan_mount *pm, struct err *e);
 
 /* All MOUNT_ATTR_* of the mount itself: those said of it alone come after those of all below it. */

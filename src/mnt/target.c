@@ -17,8 +17,8 @@
 #define FILE_MODE    0644
 #define CREATE_TRIES 16 /* somebody may remove what was just made */
 
-/* A walk by components, for a path of which some part does not exist: openat2 cannot say which. DONE
- * holds no link and no ".."; CUR is the folder it names. */
+/* A walk by components, for a path of which some part does not exist: openat2 cannot say which.
+ * DONE holds no link and no ".."; CUR is the folder it names. */
 struct walk {
     int root, cur;
     unsigned int flags;
@@ -32,8 +32,8 @@ static int too_long (struct err *e)
     return err_set (e, ENAMETOOLONG, "the path is too long");
 }
 
-/* CUR becomes the folder that DONE names. DONE was looked at already, so a link in it now is somebody
- * else's. */
+/* CUR becomes the folder that DONE names. DONE was looked at already, so a link in it now is
+ * somebody else's. */
 static int reopen (struct walk *w, struct err *e)
 {
     int fd = fd_open (w->root, w->done[0] ? w->done : ".", O_PATH | O_DIRECTORY, FD_NO_LINKS, e);
@@ -90,7 +90,8 @@ static int follow (struct walk *w, int link, struct err *e)
     return reopen (w, e);
 }
 
-/* mkdirat and mknodat with exact modes: we are one thread, so nothing else runs under this umask. */
+/* mkdirat and mknodat with exact modes: we are one thread, so nothing else runs under this
+ * umask. */
 static int make (struct walk *w, const char *name, bool folder)
 {
     mode_t old = umask (0);
@@ -115,7 +116,7 @@ static int open_or_make (struct walk *w, const char *name, bool folder, struct e
     return err_set (e, EAGAIN, "'%s' is removed as fast as it is made", name);
 }
 
-/* Cuts the first component off TODO into NAME. False: nothing is left. */
+/* Cuts the first component of what is left into NAME. False: nothing is left. */
 static bool next_name (struct walk *w, char name[NAME_MAX + 2])
 {
     size_t skip = strspn (w->todo, "/");

@@ -2,9 +2,9 @@
 /*
  * Mount targets: a path in the container, resolved and made below its root.
  *
- * The container's file system is hostile: each component may be a link to anywhere, and somebody may
- * swap it meanwhile. Everything is opened from the root's descriptor and stays below it; what is missing
- * is made in the folder that is already open (CVE-2021-30465, CVE-2024-45310).
+ * The container's file system is hostile: each component may be a link to anywhere, and somebody
+ * may swap it meanwhile. Everything is opened from the root's descriptor and stays below it; what
+ * is missing is made in the folder that is already open (CVE-2021-30465, CVE-2024-45310).
  */
 #include "libocispec/err.h"
 

@@ -2,8 +2,9 @@
 /*
  * Mounts by descriptor: cloning, flags, attaching, and what the kernel says of one.
  *
- * Thin and without policy; each function is one idea of the mount API of Linux 5.2 to 5.12. A detached
- * tree belongs to its descriptor and vanishes with it; once attached, the descriptor still names it.
+ * Thin and without policy; each function is one idea of the mount API of Linux 5.2 to 5.12. A
+ * detached tree belongs to its descriptor and vanishes with it; once attached, the descriptor
+ * still names it.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,8 +31,8 @@ enum tree_clone_flags {
     TREE_NOFOLLOW = 2,  /* a link at the end of the path is itself what is cloned */
 };
 
-/* Clones what PATH below DIRFD ("" is DIRFD itself) names into a detached mount. Returns its descriptor.
- * Before Linux 6.15 it must be in the caller's mount namespace. */
+/* Clones what PATH below DIRFD ("" is DIRFD itself) names into a detached mount. Returns its
+ * descriptor. Before Linux 6.15 it must be in the caller's mount namespace. */
 int tree_clone (int dirfd, const char *path, unsigned int flags, struct err *e);
 
 struct tree_flags {
@@ -39,8 +40,8 @@ struct tree_flags {
     uint64_t propagation; /* MS_PRIVATE, ...; 0: leave */
 };
 
-/* Changes the flags of the mount FD, with RECURSIVE of all below it too, as one act. Flags that a user
- * namespace may not change (mount_namespaces(7), "locked") are an error that says so. */
+/* Changes the flags of the mount FD, with RECURSIVE of all below it too, as one act. Flags that a
+ * user namespace may not change (mount_namespaces(7), "locked") are an error that says so. */
 int tree_set (int fd, bool recursive, const struct tree_flags *f, struct err *e);
 
 /* Puts the (detached or attached) mount FD over TARGET. */
@@ -49,6 +50,6 @@ int tree_attach (int fd, int target, struct err *e);
 /* Magic number (f_type) and ST_* flags of the file system and mount of FD. */
 int tree_statfs (int fd, uint64_t *ret_magic, uint64_t *ret_flags, struct err *e);
 
-/* The propagation of the mount with FD in it, as MS_*. *RET is 0 where the kernel cannot tell (before
- * Linux 6.8). */
+/* The propagation of the mount with FD in it, as MS_*. *RET is 0 where the kernel cannot tell
+ * (before Linux 6.8). */
 int tree_propagation (int fd, uint64_t *ret, struct err *e);

@@ -36,8 +36,8 @@ enum act {
     SET,   /* VALUE: offset of a bool in struct parser */
 };
 
-/* Every option, sorted by name: runtime-spec 1.3 (config.md, "Linux mount options"), tmpcopyup of runc,
- * the nofollow options of crun. */
+/* Every option, sorted by name: runtime-spec 1.3 (config.md, "Linux mount options"), tmpcopyup of
+ * runc, the nofollow options of crun. */
 #define OPTIONS(X)                                                                                 \
     X ("async", SB_OFF, MS_SYNCHRONOUS)                                                            \
     X ("atime", NOT_ATIME, MOUNT_ATTR_NOATIME)                                                     \
@@ -162,8 +162,8 @@ static void apply_attr (struct plan_mount *m, const struct option *o)
         unchoose_atime (&m->set, &m->clear, o->value);
 }
 
-/* Flags of the mount and all below it. The top one is among them: what was said of it alone before is
- * overruled. */
+/* Flags of the mount and all below it. The top one is among them: what was said of it alone before
+ * is overruled. */
 static void apply_recursive (struct plan_mount *m, const struct option *o)
 {
     bool is_flag = o->act == R_ATTR_ON || o->act == R_ATTR_OFF;

@@ -2,9 +2,9 @@
 /*
  * Mount options: what one entry of config.json's "mounts" asks of the kernel.
  *
- * Owns the table of every option name (runtime-spec "Mounts", mount(8)) and the translation of type,
- * source and options into struct plan_mount. Pure: opens nothing, looks at no file system and knows
- * nothing of other mounts.
+ * Owns the table of every option name (runtime-spec "Mounts", mount(8)) and the translation of
+ * type, source and options into struct plan_mount. Pure: opens nothing, looks at no file system
+ * and knows nothing of other mounts.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,8 +64,8 @@ struct mntopt_context {
 };
 
 /* Translates M. Later options win over earlier ones. What the table does not know is data for the
- * file system of a new mount, and an error for a bind, where nobody would look at it. Strings of the
- * result are M's or in the arena. Errors name "mounts[N]". */
+ * file system of a new mount, and an error for a bind, where nobody would look at it. Strings of
+ * the result are M's or in the arena. Errors name "mounts[N]". */
 int mntopt_parse (const struct oci_mount *m, const struct mntopt_context *where, struct arena *a,
                   struct plan_mount *ret, struct err *e);
 

@@ -90,7 +90,8 @@ static const char make_host[] =
     "mkdir template; cd template; mkdir bin dev proc sys tmp etc; chmod 1777 tmp;"
     "cp /bin/busybox bin/; for a in sh ls cat stat touch mkdir mount umount grep sed readlink echo "
     "test "
-    "sort find wc awk id chmod dd tty chown head ln rm cut tr; do ln -s busybox bin/$a; done; cd "
+    "sort find wc awk id chmod dd tty chown head ln rm cut tr uniq rmdir seq; do ln -s busybox "
+    "bin/$a; done; cd "
     "..;"
     "mkdir -p canary/dir vol bundle; echo secret >canary/secret; chmod 0755 . canary;"
     "echo hello >vol/file; mkdir vol/dir; echo inner >vol/dir/inner";
@@ -165,7 +166,8 @@ static char *expand (struct arena *a, const char *text)
              : arena_strdup (a, text);
 }
 
-/* "map=INSIDE:OUTSIDE:COUNT" stands for uidMappings and gidMappings; it is cut out of the options. */
+/* "map=INSIDE:OUTSIDE:COUNT" stands for uidMappings and gidMappings; it is cut out of the
+ * options. */
 static void take_mapping (struct oci_mount *m, char **option, struct oci_id_mapping *map)
 {
     for (size_t i = 0; i < m->n_options; i++) {

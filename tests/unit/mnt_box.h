@@ -1,10 +1,11 @@
 #pragma once
 /*
- * A container without the rest of the runtime: runs the steps of mnt/ on a scratch rootfs in namespaces
- * of their own, then a busybox script inside, and gives back what it printed or the error of a step.
+ * A container without the rest of the runtime: runs the steps of mnt/ on a scratch rootfs in
+ * namespaces of their own, then a busybox script inside, and gives back what it printed or the
+ * error of a step.
  *
- * "The host" is a mount namespace of the test with a shared tmpfs in it, so that whatever leaks out of a
- * box shows in its mountinfo, and so that nothing else on the machine does.
+ * "The host" is a mount namespace of the test with a shared tmpfs in it, so that whatever leaks
+ * out of a box shows in its mountinfo, and so that nothing else on the machine does.
  */
 #include <stdbool.h>
 

@@ -1,7 +1,12 @@
-/* mnt/ for real: each case is a container, looked at from inside, and the host is looked at afterwards. */
+/* mnt/ for real: each case is a container, looked at from inside, and the host is looked at
+ * afterwards. */
 #include "tap.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "mnt_box.h"
@@ -461,6 +466,131 @@ static void check_case (const struct mnt_case *c)
     }
 }
 
+/* ---- cgroups: the layout of this host decides what can be looked at ---- */
+
+#define PIDS "/sys/fs/cgroup/pids"
+
+static const struct mnt_case cgroup_cases[] = {
+    { "the host's root cgroups are read-only",
+      { .flags = BOX_CGROUPNS,
+        .mounts = "/sys/fs/cgroup cgroup cgroup rw,nosuid,nodev,noexec",
+        .script = "cd /sys/fs/cgroup; mkdir pids/x; echo 1 >pids/release_agent" },
+      .want = "mkdir: can't create directory 'pids/x': Read-only file system\n"
+              "sh: can't create pids/release_agent: Read-only file system\n" },
+    { "a cgroup namespace shows its own root, writable",
+      { .flags = BOX_CGROUPNS,
+        .prepare = "mkdir -p " PIDS "/test_mnt; echo $PPID >" PIDS "/test_mnt/cgroup.procs",
+        .mounts = "/sys/fs/cgroup cgroup cgroup rw,nosuid,nodev,noexec",
+        .script = FLAGS
+        "cd /sys/fs/cgroup; ls pids/release_agent; mkdir pids/x && rmdir pids/x && "
+        "echo made; flags /sys/fs/cgroup/pids; flags /sys/fs/cgroup; "
+        "ls | sort >/tmp/a; sed 's/^[0-9]*:\\([^:]*\\):.*/\\1/; s/^name=//; s/^$/unified/' "
+        "/proc/self/cgroup | sort >/tmp/b; cat /tmp/a /tmp/b | sort | uniq -u" },
+      .want = "ls: pids/release_agent: No such file or directory\nmade\n"
+              "rw,nosuid,nodev,noexec,relatime\nrw,nosuid,nodev,noexec,relatime\n" },
+    { "cgroups that are asked to be read-only",
+      { .flags = BOX_CGROUPNS,
+        .mounts = "/sys/fs/cgroup cgroup cgroup ro,nosuid,nodev,noexec",
+        .script = FLAGS "flags /sys/fs/cgroup/pids; flags /sys/fs/cgroup; touch /sys/fs/cgroup/x" },
+      .want = "ro,nosuid,nodev,noexec,relatime\nro,nosuid,nodev,noexec,relatime\n"
+              "touch: /sys/fs/cgroup/x: Read-only file system\n" },
+    { "without a cgroup namespace only the own folder is seen",
+      { .mounts = "/sys/fs/cgroup cgroup cgroup rw",
+        .script = "cd /sys/fs/cgroup; ls -d pids/release_agent pids/test_mnt 2>/dev/null; mkdir "
+                  "pids/x && rmdir pids/x && echo made; grep -c . pids/cgroup.procs >/dev/null && "
+                  "echo there" },
+      .want = "made\nthere\n" },
+    { "in a user namespace",
+      { .flags = BOX_CGROUPNS | BOX_USERNS,
+        .mounts = "/sys/fs/cgroup cgroup cgroup ro,nosuid,nodev,noexec",
+        .script = FLAGS "flags /sys/fs/cgroup/pids; ls /sys/fs/cgroup/pids/release_agent" },
+      .want = "ro,nosuid,nodev,noexec,relatime\n"
+              "ls: /sys/fs/cgroup/pids/release_agent: No such file or directory\n" },
+    { "the unified hierarchy by its name",
+      { .flags = BOX_CGROUPNS,
+        .mounts = "/sys/fs/cgroup cgroup2 cgroup rw",
+        .script = "ls /sys/fs/cgroup/cgroup.controllers; mkdir /sys/fs/cgroup/x" },
+      .want = "/sys/fs/cgroup/cgroup.controllers\n"
+              "mkdir: can't create directory '/sys/fs/cgroup/x': Read-only file system\n" },
+    { "a cgroup mount takes no data",
+      { .mounts = "/sys/fs/cgroup cgroup cgroup memory" },
+      .error = "mounts[3] on '/sys/fs/cgroup': options: 'memory' is no option of a cgroup mount" },
+};
+
+static void check_cgroups (void)
+{
+    if (access (PIDS "/release_agent", W_OK) < 0) {
+        (void)printf ("# cgroup cases left out: there is no v1 pids hierarchy to write to\n");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN (cgroup_cases); i++)
+        check_case (&cgroup_cases[i]);
+    ok (system ("for p in $PPID $$; do echo $p >" PIDS "/cgroup.procs; done; rmdir " PIDS
+                "/test_mnt") == 0,
+        "the test's own cgroup is removed");
+}
+
+/* ---- 2000 masked paths: one superblock, and soon done ---- */
+static void check_many_masks (void)
+{
+    static char paths[32 * 2000];
+    struct box b = { .masked = paths,
+                     .prepare = "cd bundle/rootfs; mkdir m; cd m; mkdir $(seq 1000); "
+                                "touch $(seq 1001 1500)",
+                     .script =
+                         "cat /m/* 2>/dev/null | wc -c; find /m -mindepth 2 | wc -l; "
+                         "awk '$5 ~ \"^/m/\" { print $3, $4 }' /proc/self/mountinfo | sort -u "
+                         "| wc -l; grep -c ' /m/' /proc/self/mountinfo" };
+    struct box_result r;
+    size_t len = 0;
+
+    for (int i = 1; i <= 2000; i++)
+        len += (size_t)snprintf (paths + len, sizeof paths - len, "/m/%d ", i);
+    box_run (&b, &r);
+    ok (!r.failed, "2000 masked paths");
+    tap_is (r.text, "0\n0\n2\n1500\n", "two sources cover all that are there");
+}
+
+/* ---- somebody swaps a folder and a link while it is mounted on (CVE-2021-30465) ---- */
+
+static pid_t start_swapper (void)
+{
+    char a[128], b[128];
+    pid_t pid = fork ();
+
+    if (pid != 0)
+        return pid;
+    (void)prctl (PR_SET_PDEATHSIG, SIGKILL);
+    (void)snprintf (a, sizeof a, "%s/shared/dir", box_dir ());
+    (void)snprintf (b, sizeof b, "%s/shared/link", box_dir ());
+    for (;;)
+        (void)renameat2 (AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
+static void check_swapper (void)
+{
+    struct box b = { .prepare = "mkdir -p shared/dir; [ -h shared/link ] || ln -s $D/canary "
+                                "shared/link",
+                     .mounts = "/v bind $D/shared rbind;/v/dir/new/sub tmpfs t;"
+                               "/v/dir/file bind $D/vol/file bind",
+                     .masked = "/v/dir/masked",
+                     .script = "cat /v/dir/secret /v/dir/../canary/secret 2>/dev/null" };
+    struct box_result r;
+    int leaks = 0;
+    pid_t pid;
+
+    box_run (&b, &r); /* makes the folder */
+    b.prepare = NULL;
+    pid = start_swapper ();
+    for (int i = 0; i < 25; i++) {
+        box_run (&b, &r);
+        leaks += strstr (r.text, "secret\n") != NULL;
+    }
+    (void)kill (pid, SIGKILL);
+    (void)waitpid (pid, NULL, 0);
+    ok (leaks == 0, "a swapped folder never leads out");
+}
+
 int main (void)
 {
     if (!box_start ()) {
@@ -469,6 +599,9 @@ int main (void)
     }
     for (size_t i = 0; i < ARRAY_LEN (cases); i++)
         check_case (&cases[i]);
+    check_cgroups ();
+    check_many_masks ();
+    check_swapper ();
     ok (box_host_is_unchanged (), "the host has the same mounts and the same canary");
     box_end ();
     return tap_done ();
