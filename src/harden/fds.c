@@ -13,10 +13,13 @@
 
 int fds_check_preserved (unsigned int n, struct err *e)
 {
-    for (unsigned int fd = 3; fd - 3 < n; fd++)
-        if (fcntl ((int)fd, F_GETFD) < 0)
+    for (unsigned int fd = 3; fd - 3 < n; fd++) {
+        int flags = fcntl ((int)fd, F_GETFD);
+
+        if (flags < 0 || (flags & FD_CLOEXEC))
             return err_set (e, EBADF,
                             "descriptor %u is to be handed on (%u from 3 on) but not open", fd, n);
+    }
     return 0;
 }
 

@@ -4,7 +4,9 @@ libagentrt_a_SOURCES += %D%/caps.c %D%/caps.h %D%/fds.c %D%/fds.h %D%/ids.c %D%/
 	%D%/seccomp_cache.c %D%/seccomp_cache.h %D%/seccomp_compile.c %D%/seccomp_compile.h \
 	%D%/seccomp_conditions.c %D%/seccomp_stub.c %D%/self.c %D%/self.h %D%/status.c %D%/status.h
 
-check_PROGRAMS += tests/unit/test_seccomp tests/unit/test_seccomp_cache
+check_PROGRAMS += tests/unit/test_fds tests/unit/test_seccomp tests/unit/test_seccomp_cache
+tests_unit_test_fds_SOURCES = tests/unit/test_fds.c
+tests_unit_test_fds_LDADD = $(unit_libs)
 tests_unit_test_seccomp_SOURCES = tests/unit/test_seccomp.c tests/unit/bpf.h \
 	tests/unit/seccomp_profile.h
 tests_unit_test_seccomp_LDADD = $(unit_libs)
