@@ -97,18 +97,13 @@ int ns_prepare_process (int pidfd, pid_t pid, int procfs, uint64_t *ret_flags, s
     return 0;
 }
 
+/* All at once: the kernel judges each by the caller's rights over its owner, so the order in which
+ * a user namespace and what is outside it are joined is no matter here. */
 int ns_join_process (int pidfd, uint64_t flags, struct err *e)
 {
-    struct ns_fds f;
-
-    if (flags == 0 || setns (pidfd, (int)flags) == 0)
-        return 0;
-    if (errno != EPERM)
-        return err_sym (e, "join the container's namespaces");
-    /* All at once is judged from inside the joined user namespace, to which not all may belong. */
-    for (int kind = 0; kind < NS_COUNT; kind++)
-        f.fd[kind] = flags & ns_clone_flags[kind] ? pidfd : -1;
-    return ns_join_fds (&f, e);
+    if (flags && setns (pidfd, (int)flags) < 0)
+        return err_sym (e, "join the container's namespaces (%#llx)", (unsigned long long)flags);
+    return 0;
 }
 
 int ns_join_process_check (int pidfd, pid_t pid, int procfs, struct err *e)

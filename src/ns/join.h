@@ -1,6 +1,6 @@
 #pragma once
 /*
- * How namespaces are joined: shared by create (files) and exec (a process). Internal to ns/.
+ * How namespace files are joined and namespaces compared. Internal to ns/.
  */
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -9,9 +9,9 @@
 
 extern const char *const ns_proc_names[NS_COUNT]; /* as in /proc/PID/ns */
 
-/* Joins the namespace of each kind whose descriptor (a namespace file or a pidfd) is not -1. First
- * all but the user namespace, as long as the caller is privileged where they belong to; then that
- * one; then those that said EPERM, because they belong to it. */
+/* Joins the namespace of each kind whose descriptor is not -1. First all but the user namespace, as
+ * long as the caller is privileged where they belong to; then that one; then those that said EPERM,
+ * because they belong to it. */
 int ns_join_fds (const struct ns_fds *f, struct err *e);
 
 /* The identity of PID's namespace of KIND; PID 0 is the caller. -ENOENT where the kernel lacks the

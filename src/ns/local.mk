@@ -1,2 +1,6 @@
 libagentrt_a_SOURCES += %D%/helper.c %D%/helper.h %D%/idmap.c %D%/join.c %D%/join.h %D%/ns.c \
 	%D%/ns.h %D%/setup.c %D%/sysctl.c
+
+check_PROGRAMS += tests/unit/test_ns
+tests_unit_test_ns_SOURCES = tests/unit/test_ns.c tests/unit/child.h
+tests_unit_test_ns_LDADD = $(unit_libs)

@@ -76,14 +76,11 @@ static bool same_value (const char *a, const char *b)
     }
 }
 
-static int open_sysctl (const struct plan_sysctl *s, int procfs, int flags, struct err *e)
+/* SYS is /proc/sys itself, so that no key leads out of it. */
+static int open_sysctl (const struct plan_sysctl *s, int sys, int flags, struct err *e)
 {
-    char path[512];
-    int fd;
+    int fd = fd_open (sys, s->path, flags, FD_PROC, e);
 
-    if (snprintf (path, sizeof path, "sys/%s", s->path) >= (int)sizeof path)
-        return err_set (e, ENAMETOOLONG, "linux.sysctl[%.40s...]: the key is too long", s->key);
-    fd = fd_open (procfs, path, flags, FD_PROC, e);
     if (fd == -ENOENT)
         return err_set (e, ENOENT, "linux.sysctl[%s]: this kernel has no such key", s->key);
     if (fd < 0) {
@@ -93,9 +90,9 @@ static int open_sysctl (const struct plan_sysctl *s, int procfs, int flags, stru
     return fd;
 }
 
-static int set_one (const struct plan_sysctl *s, int procfs, struct err *e)
+static int set_one (const struct plan_sysctl *s, int sys, struct err *e)
 {
-    AUTO_FD fd = open_sysctl (s, procfs, O_WRONLY, e);
+    AUTO_FD fd = open_sysctl (s, sys, O_WRONLY, e);
     size_t len = strlen (s->value);
 
     if (fd < 0)
@@ -111,9 +108,9 @@ static int set_one (const struct plan_sysctl *s, int procfs, struct err *e)
     return err_sym (e, "linux.sysctl[%s]: write '%s'", s->key, s->value);
 }
 
-static int check_one (const struct plan_sysctl *s, int procfs, struct err *e)
+static int check_one (const struct plan_sysctl *s, int sys, struct err *e)
 {
-    AUTO_FD fd = open_sysctl (s, procfs, O_RDONLY, e);
+    AUTO_FD fd = open_sysctl (s, sys, O_RDONLY, e);
     char have[VALUE_MAX];
     ssize_t n;
 
@@ -132,20 +129,24 @@ static int check_one (const struct plan_sysctl *s, int procfs, struct err *e)
                     s->value);
 }
 
-int ns_sysctls (const struct plan *p, int procfs, struct err *e)
+static int for_each (const struct plan *p, int procfs,
+                     int (*act) (const struct plan_sysctl *s, int sys, struct err *e),
+                     struct err *e)
 {
-    int r = 0;
+    AUTO_FD sys = fd_open (procfs, "sys", O_PATH | O_DIRECTORY, FD_PROC, e);
+    int r = sys < 0 ? sys : 0;
 
     for (size_t i = 0; i < p->n_sysctls && r == 0; i++)
-        r = set_one (&p->sysctls[i], procfs, e);
+        r = act (&p->sysctls[i], sys, e);
     return r;
+}
+
+int ns_sysctls (const struct plan *p, int procfs, struct err *e)
+{
+    return for_each (p, procfs, set_one, e);
 }
 
 int ns_sysctls_check (const struct plan *p, int procfs, struct err *e)
 {
-    int r = 0;
-
-    for (size_t i = 0; i < p->n_sysctls && r == 0; i++)
-        r = check_one (&p->sysctls[i], procfs, e);
-    return r;
+    return for_each (p, procfs, check_one, e);
 }
