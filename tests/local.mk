@@ -7,6 +7,9 @@ unit_libs = libagentrt.a $(agentrt_libs)
 EXTRA_DIST += tests/unit/tap.h
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 AM_TESTS_ENVIRONMENT = AGENTRT='$(abs_builddir)/agentrt'; TOP='$(abs_top_srcdir)'; export AGENTRT TOP;
+EXTRA_PROGRAMS =
+check_DATA =
+include %D%/lib/local.mk
 include %D%/lint/local.mk
 include %D%/fuzz/local.mk
 include %D%/golden/local.mk

@@ -1,0 +1,164 @@
+/*
+ * The tests' eye and hand where a shell has none: one static program, inside containers and out.
+ *
+ *   probe syscall NAME [NUMBER...]  calls it; prints "ok RESULT" or the name of the error
+ *   probe keyring                   prints what the session keyring says of itself
+ *   probe console SOCKET            serves a console socket: prints what was received on standard
+ *                                   error, then copies between the terminal and standard in/output
+ *   probe reopen PATH               opens PATH for writing by way of a held descriptor
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <linux/keyctl.h>
+
+static const struct {
+    const char *name;
+    long nr;
+} syscalls[] = {
+    { "fchmod", SYS_fchmod },
+    { "getpriority", SYS_getpriority },
+    { "getppid", SYS_getppid },
+    { "ioprio_get", SYS_ioprio_get },
+    { "kcmp", SYS_kcmp },
+    { "keyctl", SYS_keyctl },
+    { "mount", SYS_mount },
+    { "personality", SYS_personality },
+    { "prctl", SYS_prctl },
+    { "ptrace", SYS_ptrace },
+    { "sched_getscheduler", SYS_sched_getscheduler },
+    { "socket", SYS_socket },
+    { "sync", SYS_sync },
+    { "unshare", SYS_unshare },
+};
+
+static int say (long result)
+{
+    if (result >= 0)
+        (void)printf ("ok %ld\n", result);
+    else
+        (void)printf ("%s\n", strerrorname_np (errno));
+    return 0;
+}
+
+static int call (int argc, char **argv)
+{
+    unsigned long a[6] = { 0 };
+
+    for (int i = 1; i < argc && i < 7; i++)
+        a[i - 1] = strtoul (argv[i], NULL, 0);
+    for (size_t i = 0; i < sizeof syscalls / sizeof *syscalls; i++) {
+        if (strcmp (syscalls[i].name, argv[0]) == 0)
+            return say (syscall (syscalls[i].nr, a[0], a[1], a[2], a[3], a[4], a[5]));
+    }
+    return 2;
+}
+
+static int keyring (void)
+{
+    char text[256] = "";
+    long n = syscall (SYS_keyctl, KEYCTL_DESCRIBE, KEY_SPEC_SESSION_KEYRING, text, sizeof text);
+
+    if (n < 0)
+        return say (n);
+    return puts (text) < 0;
+}
+
+/* The path is opened twice: without access, then through the first descriptor for writing, which is
+ * how CVE-2019-5736 got at the runtime's binary. */
+static int reopen (const char *path)
+{
+    char via[64];
+    int fd = open (path, O_PATH);
+
+    if (fd < 0)
+        return say (fd);
+    (void)snprintf (via, sizeof via, "/proc/self/fd/%d", fd);
+    return say (open (via, O_WRONLY));
+}
+
+static int receive (int conn)
+{
+    char payload[256];
+    struct iovec iov = { payload, sizeof payload };
+    union {
+        struct cmsghdr align;
+        char space[CMSG_SPACE (sizeof (int) * 4)];
+    } control = { 0 };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+    };
+    ssize_t n = recvmsg (conn, &msg, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *c = CMSG_FIRSTHDR (&msg);
+    struct winsize size = { 0 };
+    int fd;
+
+    if (n < 1 || !c || c->cmsg_type != SCM_RIGHTS)
+        return -1;
+    memcpy (&fd, CMSG_DATA (c), sizeof fd);
+    (void)ioctl (fd, TIOCGWINSZ, &size);
+    (void)fprintf (stderr, "descriptors=%zu size=%dx%d\n",
+                   (c->cmsg_len - CMSG_LEN (0)) / sizeof (int), size.ws_row, size.ws_col);
+    return fd;
+}
+
+/* One read from FROM to TO; false at the end. */
+static bool copy (int from, int to)
+{
+    char buffer[4096];
+    ssize_t n = read (from, buffer, sizeof buffer);
+
+    return n > 0 && write (to, buffer, (size_t)n) == n;
+}
+
+static int relay (int tty)
+{
+    struct pollfd in[] = { { tty, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
+
+    while (poll (in, 2, 30000) > 0) {
+        if (in[0].revents && !copy (tty, STDOUT_FILENO))
+            return 0;
+        if (in[1].revents && !copy (STDIN_FILENO, tty))
+            in[1].fd = -1;
+    }
+    return 1;
+}
+
+static int console (const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int s = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), conn, tty;
+
+    if (strlen (path) >= sizeof address.sun_path)
+        return 2;
+    memcpy (address.sun_path, path, strlen (path));
+    if (bind (s, (struct sockaddr *)&address, sizeof address) < 0 || listen (s, 1) < 0)
+        return 2;
+    conn = accept4 (s, NULL, NULL, SOCK_CLOEXEC);
+    tty = conn < 0 ? -1 : receive (conn);
+    return tty < 0 ? 3 : relay (tty);
+}
+
+int main (int argc, char **argv)
+{
+    if (argc >= 3 && strcmp (argv[1], "syscall") == 0)
+        return call (argc - 2, argv + 2);
+    if (argc == 2 && strcmp (argv[1], "keyring") == 0)
+        return keyring ();
+    if (argc == 3 && strcmp (argv[1], "console") == 0)
+        return console (argv[2]);
+    if (argc == 3 && strcmp (argv[1], "reopen") == 0)
+        return reopen (argv[2]);
+    (void)fputs ("probe: see the top of tests/lib/probe.c\n", stderr);
+    return 2;
+}
