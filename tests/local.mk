@@ -10,6 +10,7 @@ AM_TESTS_ENVIRONMENT = AGENTRT='$(abs_builddir)/agentrt'; TOP='$(abs_top_srcdir)
 EXTRA_PROGRAMS =
 check_DATA =
 include %D%/lib/local.mk
+include %D%/integration/local.mk
 include %D%/lint/local.mk
 include %D%/fuzz/local.mk
 include %D%/golden/local.mk
