@@ -2,11 +2,12 @@
 /*
  * One container's control group: found, made, limited, entered, frozen, counted, killed, removed.
  *
- * Works on cgroup v2, on v1 and on hybrid hosts (v1 controllers plus a cgroup2 hierarchy, which then
- * only serves cgroup.kill). Discovery of v1 hierarchies is libcgroup's (which has no other home than
- * v1.c); everything that touches a cgroup goes through directory descriptors and openat2 BENEATH, so a
- * path in a config cannot leave its hierarchy (oci-matrix 2.3, security.md A46). Never moves a process
- * other than the container's own, never touches a cgroup that it did not make.
+ * Works on cgroup v2, on v1 and on hybrid hosts (v1 controllers plus a cgroup2 hierarchy, which
+ * then only serves cgroup.kill and what v1 has not). v1 hierarchies are found at their usual
+ * places, else by libcgroup (which has no other home than v1.c); everything that touches a cgroup
+ * goes through directory descriptors and openat2 BENEATH, so a path in a config cannot leave its
+ * hierarchy (oci-matrix 2.3, security.md A46). Never moves a process other than the container's
+ * own, never removes a cgroup that it did not make.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,9 +25,9 @@ struct cgroup_hierarchy {
     const char *path; /* of the container's cgroup, below the mount point, starting with '/' */
     int dir;          /* directory descriptor of that cgroup, -1 until made or opened */
     int tasks; /* v1: its "tasks" file, open for writing once cgroup_enter is prepared; else -1 */
-    /* cgroup_create made (and cgroup_remove removes) it. Told by cgroup_locate already: it was not
-     * there yet. One that was there, empty, is used and stays (runtime.md, "Delete": only what create
-     * made), as do the folders on the way, which other containers share. */
+    /* cgroup_create made (and cgroup_remove removes) it. Told by cgroup_locate already: it was
+     * not there yet. One that was there, empty, is used and stays (runtime.md, "Delete": only
+     * what create made), as do the folders on the way, which other containers share. */
     bool made;
 };
 
@@ -39,47 +40,52 @@ struct cgroup {
     uint32_t device_prog; /* v2: id of the device filter that cgroup_limit attached, 0 = none */
 };
 
-/* Which layout this host has and where the container's cgroup would be in each hierarchy: an absolute
- * path counts from the mount point, a relative one from the caller's own cgroup. Changes nothing, but
- * what it found is fit for cgroup_save: a create that is killed half-way can be cleaned up. */
+/* Which layout this host has and where the container's cgroup would be in each hierarchy: an
+ * absolute path counts from the mount point, a relative one from the caller's own cgroup. Changes
+ * nothing, but what it found is fit for cgroup_save: a create that is killed half-way can be
+ * cleaned up. */
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret,
                    struct err *e);
 
-/* From what the state directory kept (the same paths), without looking at any config. Opens what still
- * exists. */
+/* From what the state directory kept (the same paths), without looking at any config. Opens what
+ * still exists. */
 int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct cgroup *ret,
                    struct err *e);
 /* The part of the state that cgroup_reopen needs. */
 int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgroup *ret,
                  struct err *e);
 
-/* Makes the cgroup in each hierarchy. One that exists and is not empty, or is frozen, is refused (as
- * runc does). v2: controllers are enabled from the top down. v1: cpuset.cpus and mems are inherited.
- * Where the caller may not make it (EACCES, EPERM, EROFS) and neither a path nor a limit was asked for,
- * the hierarchy is left out; with all left out the layout is NONE. RES may be NULL. A failure leaves
- * nothing behind. */
+/* Makes the cgroup in each hierarchy. One that exists and is not empty, or is frozen, is refused
+ * (as runc does). v2: controllers are enabled from the top down. v1: cpuset.cpus and mems are
+ * inherited. Where the caller may not make it (EACCES, EPERM, EROFS) and neither a path nor a
+ * limit was asked for, the hierarchy is left out; with all left out the layout is NONE. RES may
+ * be NULL. A failure leaves nothing behind. */
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 
-/* Writes every limit. Used by create and update. A controller that is missing is an error that names it
- * and the config key ("linux.resources.memory.limit: ..."). After cgroup_create also the device rules,
- * with RES NULL the default ones: v1 devices.allow, v2 an eBPF program, attached before any older one is
- * detached. An update leaves devices alone, as runc does: containerd sends "deny all" with each, which
- * would take away devices that the container was given. */
+/* Writes every limit. Used by create and update. A controller that is missing is an error that
+ * names it and the config key ("linux.resources.memory.limit: ..."). After cgroup_create also the
+ * device rules, with RES NULL the default ones: v1 devices.allow, v2 an eBPF program, attached
+ * before any older one is detached. An update leaves devices alone, as runc does: containerd
+ * sends "deny all" with each, which would take away devices that the container was given. */
 int cgroup_limit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 /* Reads all of it back. A value that the kernel changed is an error, but for rounding to pages. */
 int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resources *res,
                         struct err *e);
 
-/* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed. */
+/* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed.
+ * Linux 6.13 and later kill the child at its birth when cgroup.kill was written in the one cgroup
+ * and not in the other, in the caller's own or in this one (kill_seq is compared across the two):
+ * a child that dies so is cloned again without, then cgroup_attach moves it. */
 int cgroup_clone_fd (const struct cgroup *cg);
 
-/* Opens the v1 tasks files that cgroup_enter writes to; cgroup_create has done so. exec calls it after
- * cgroup_reopen. The kernel checks the opener's rights, so entering works from a new user namespace. */
+/* Opens the v1 tasks files that cgroup_enter writes to; cgroup_create has done so. exec calls it
+ * after cgroup_reopen. The kernel checks the opener's rights, so entering works from a new user
+ * namespace. */
 int cgroup_enter_prepare (struct cgroup *cg, struct err *e);
 
-/* In the child, first thing: writes "0" to each prepared v1 tasks file. Moving oneself as a single
- * thread needs no global lock in the kernel, so this costs microseconds where moving another process
- * costs an RCU grace period. Allocates nothing. */
+/* In the child, first thing: writes "0" to each prepared v1 tasks file. Moving oneself as a
+ * single thread needs no global lock in the kernel, so this costs microseconds where moving
+ * another process costs an RCU grace period. Allocates nothing. */
 int cgroup_enter (const struct cgroup *cg, struct err *e);
 /* True membership, read from PROCFS/PID/cgroup. PID 0 is the caller. */
 int cgroup_enter_check (const struct cgroup *cg, int procfs, pid_t pid, struct err *e);
@@ -95,8 +101,8 @@ int cgroup_is_frozen (const struct cgroup *cg, bool *ret, struct err *e);
 int cgroup_pids (const struct cgroup *cg, struct arena *a, pid_t **ret, size_t *ret_n,
                  struct err *e);
 
-/* SIG to every process in it and below. SIGKILL uses cgroup.kill, else freezes, kills and thaws until
- * nothing is left (a frozen v1 cgroup is always thawed, also on errors). */
+/* SIG to every process in it and below. SIGKILL uses cgroup.kill, else freezes, kills and thaws
+ * until nothing is left (a frozen v1 cgroup is always thawed, also on errors). */
 int cgroup_signal (struct cgroup *cg, int sig, struct err *e);
 
 /* Kills what is left and removes the folders that cgroup_create made, children first, in every

@@ -1,0 +1,187 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "cgroup/internal.h"
+
+/* A v1 cpuset starts empty, and a process cannot enter an empty one (ENOSPC). */
+static int inherit_cpuset (int parent, int child, const char *names[2], const char *want,
+                           struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    const char *file = names[0];
+    char *text;
+    int r = cgfile_read (child, file, &a, &text, e);
+
+    if (r == -ENOENT) { /* mounted with noprefix, as Android does */
+        file = names[1];
+        r = cgfile_read (child, file, &a, &text, e);
+    }
+    if (r < 0 || text[strspn (text, "\n")] != '\0')
+        return r; /* set already: by an earlier create, or by cgroup.clone_children */
+    if (!want) {
+        r = cgfile_read (parent, file, &a, &text, e);
+        want = text;
+    }
+    return r < 0 ? r : cgfile_write (child, file, want, e);
+}
+
+static int inherit_cpusets (int parent, int child, const struct oci_cpu *cpu, struct err *e)
+{
+    static const char *const files[][2] = { { "cpuset.cpus", "cpus" }, { "cpuset.mems", "mems" } };
+    const char *want[] = { cpu ? cpu->cpus : NULL, cpu ? cpu->mems : NULL };
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < ARRAY_LEN (files); i++)
+        r = inherit_cpuset (parent, child, (const char *[2]){ files[i][0], files[i][1] },
+                            want[i] && *want[i] ? want[i] : NULL, e);
+    return r;
+}
+
+/* runc's texts: engines and their users search for them. A frozen cgroup would stop the first
+ * process for ever, a non-empty one would let others share (and be killed with) the container. */
+static int refuse_used (const struct cgroup_hierarchy *h, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    bool frozen = false;
+    pid_t *pids;
+    size_t n = 0;
+    int r = h->made ? 0 : pids_below (h->dir, &a, &pids, &n, e);
+
+    if (r >= 0 && n > 0)
+        return err_set (e, EBUSY,
+                        "container's cgroup is not empty: %zu process(es) found in '%s%s'", n,
+                        h->mountpoint, h->path);
+    if (r >= 0)
+        r = freeze_look (h, false, &frozen, e);
+    if (r >= 0 && frozen)
+        return err_set (e, EBUSY, "container's cgroup unexpectedly frozen: '%s%s'", h->mountpoint,
+                        h->path);
+    return r;
+}
+
+/* A cgroup2 below a threaded one can hold no process. */
+static int refuse_invalid (const struct cgroup_hierarchy *h, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    char *type;
+    int r = cgfile_read (h->dir, "cgroup.type", &a, &type, e);
+
+    if (r < 0 || strcmp (type, "domain invalid\n") != 0)
+        return r;
+    return err_set (e, EOPNOTSUPP,
+                    "cgroup '%s%s' lies below a threaded cgroup, where no container can be: choose "
+                    "another linux.cgroupsPath",
+                    h->mountpoint, h->path);
+}
+
+struct making {
+    const struct cgroup *cg;
+    struct cgroup_hierarchy *h;
+    const struct oci_linux_resources *res;
+};
+
+/* Makes NAME below *DIR, which becomes the new one. */
+static int make_level (const struct making *m, int *dir, const char *name, bool is_last,
+                       struct err *e)
+{
+    AUTO_FD child = -1;
+    int r = 0;
+
+    if (cgroup_is_v2 (m->h))
+        v2_enable (m->cg, m->res, *dir);
+    m->h->made = mkdirat (*dir, name, 0755) == 0;
+    if (!m->h->made && errno != EEXIST)
+        return cgfile_reword ((err_sys (e, "make it"), e));
+    child = cgfile_open (*dir, name, (is_last ? O_RDONLY : O_PATH) | O_DIRECTORY, e);
+    if (child < 0)
+        return child;
+    if (!cgroup_is_v2 (m->h) && has_word (m->h->controllers, ",", "cpuset"))
+        r = inherit_cpusets (*dir, child, is_last && m->res ? m->res->cpu : NULL, e);
+    if (r < 0 && is_last && m->h->made)
+        (void)unlinkat (*dir, name, AT_REMOVEDIR); /* nobody was in it yet */
+    if (r < 0)
+        return r;
+    (void)close (*dir);
+    *dir = TAKE_FD (child);
+    return 0;
+}
+
+/* The folders on the way stay when the container goes: other containers share them. */
+static int make_path (const struct making *m, struct err *e)
+{
+    AUTO_FD dir = cgfile_mount (m->h, e);
+    const char *rest = m->h->path;
+    int r = dir;
+
+    while (r >= 0 && *rest) {
+        char name[NAME_MAX + 1];
+        size_t len = strcspn (++rest, "/");
+
+        if (len > NAME_MAX)
+            return err_set (e, ENAMETOOLONG, "a name of %zu bytes is too long", len);
+        memcpy (name, rest, len);
+        name[len] = '\0';
+        rest += len;
+        r = make_level (m, &dir, name, !*rest, e);
+    }
+    if (r < 0)
+        return r;
+    m->h->dir = TAKE_FD (dir);
+    return 0;
+}
+
+static int make (const struct making *m, struct err *e)
+{
+    int r = make_path (m, e);
+
+    if (r < 0)
+        return err_add (e, "cgroup '%s%s'", m->h->mountpoint, m->h->path);
+    r = refuse_used (m->h, e);
+    return r >= 0 && cgroup_is_v2 (m->h) ? refuse_invalid (m->h, e) : r;
+}
+
+static bool is_refusal (int r)
+{
+    return r == -EACCES || r == -EPERM || r == -EROFS;
+}
+
+/* This user cannot make it in this hierarchy. That is fine while nobody asked for it. */
+static int do_without (struct cgroup *cg, size_t i, const struct oci_linux_resources *res,
+                       struct err *e)
+{
+    if (cg->given)
+        return err_add (e, "linux.cgroupsPath");
+    if (limits_are_asked (res))
+        return err_add (e, "linux.resources asks for limits, which need a cgroup: leave them out, "
+                           "or run where one is delegated (systemd-run --user --scope -p "
+                           "Delegate=yes)");
+    memmove (&cg->h[i], &cg->h[i + 1], (cg->n - i - 1) * sizeof cg->h[0]);
+    if (--cg->n == 0)
+        cg->layout = CGROUP_NONE;
+    return 0;
+}
+
+int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e)
+{
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < cg->n;) {
+        r = make (&(struct making){ cg, &cg->h[i], res }, e);
+        if (is_refusal (r))
+            r = do_without (cg, i, res, e);
+        else
+            i++;
+    }
+    if (r >= 0)
+        r = cgroup_enter_prepare (cg, e);
+    if (r < 0) {
+        remove_made (cg);
+        return r;
+    }
+    cg->fresh = true;
+    return 0;
+}

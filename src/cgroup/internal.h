@@ -1,0 +1,93 @@
+#pragma once
+/*
+ * What the files of this folder share. Nobody else includes it.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cgroup/cgroup.h"
+
+/* ---- files.c: cgroupfs by descriptor ----
+ * fd.h's calls with FD_PROC. Messages never say "no such file or directory" or "permission denied":
+ * engines take these two for the workload's (oci-matrix 1.6). */
+int cgfile_open (int dir, const char *path, int flags, struct err *e);
+int cgfile_write (int dir, const char *file, const char *text, struct err *e);
+int cgfile_read (int dir, const char *file, struct arena *a, char **ret, struct err *e);
+/* The number behind KEY in a file of "KEY NUMBER" lines; KEY NULL: the file is the number. */
+int cgfile_number (int dir, const char *file, const char *key, uint64_t *ret, struct err *e);
+/* Rewords a message that fd.h wrote. Returns -code. */
+int cgfile_reword (struct err *e);
+
+/* The mount point of H, O_PATH, once the kernel says that it is a cgroup hierarchy of the right
+ * kind. */
+int cgfile_mount (const struct cgroup_hierarchy *h, struct err *e);
+
+/* Time is up at a deadline in CLOCK_MONOTONIC milliseconds. */
+int64_t deadline_in (int64_t ms);
+bool deadline_is_over (int64_t deadline);
+void sleep_ms (long ms);
+#define CGROUP_PATIENCE_MS 10000
+
+/* ---- discover.c ---- */
+bool cgroup_is_v2 (const struct cgroup_hierarchy *h);
+/* LIST is words separated by any of SEPARATORS; is WORD one of them? */
+bool has_word (const char *list, const char *separators, const char *word);
+/* In /proc/PID/cgroup (TEXT): the path in H's hierarchy, *RET_LEN bytes; NULL when it has no
+ * line. */
+const char *proc_cgroup_path (const char *text, const struct cgroup_hierarchy *h, size_t *ret_len);
+/* The hierarchy with v1 controller NAME; NULL when there is none. */
+const struct cgroup_hierarchy *cgroup_v1_home (const struct cgroup *cg, const char *name);
+/* The cgroup2 hierarchy; NULL when there is none. */
+const struct cgroup_hierarchy *cgroup_v2_home (const struct cgroup *cg);
+/* Where processes are frozen: v1 freezer, else cgroup2, else NULL. */
+const struct cgroup_hierarchy *cgroup_freezer_home (const struct cgroup *cg);
+/* PATH without empty and "." components; -EINVAL for ".." and for the root. */
+int cgroup_clean_path (const char *path, struct arena *a, const char **ret, struct err *e);
+/* A process without power over the host: it can neither make device nodes nor load filters. */
+bool cgroup_is_unprivileged (void);
+
+/* ---- v2.c ---- */
+/* Enables controllers for the children of the cgroup DIR: on a pure cgroup2 host all that DIR has
+ * (as engines read the counters of each), on a hybrid one only what a limit needs. A refusal is
+ * no error: whoever needs the controller misses its files. */
+void v2_enable (const struct cgroup *cg, const struct oci_linux_resources *res, int dir);
+
+/* ---- walk.c ---- */
+struct walk {
+    /* Each cgroup from the top down; may be NULL. */
+    int (*visit) (int dir, void *data, struct err *e);
+    /* Each cgroup below the top, children first, by name in its parent; may be NULL. */
+    int (*leave) (int parent, const char *name, void *data, struct err *e);
+    void *data;
+};
+/* The cgroup TOP and all below, with a handful of descriptors however deep they nest. What vanishes
+ * meanwhile is skipped. Ends at the first negative result. */
+int walk_tree (int top, const struct walk *w, struct err *e);
+
+/* ---- kill.c ---- */
+/* The processes in the cgroup DIR and below. */
+int pids_below (int dir, struct arena *a, pid_t **ret, size_t *ret_n, struct err *e);
+
+/* SIGKILL until nothing is left in any hierarchy. */
+int kill_everywhere (struct cgroup *cg, struct err *e);
+
+/* ---- freeze.c ---- */
+/* Is the cgroup DIR of H frozen, by itself or (unless SELF_ONLY) by one above? */
+int freeze_look (const struct cgroup_hierarchy *h, bool self_only, bool *ret, struct err *e);
+/* Thaws the whole tree, also what a container froze itself. */
+void freeze_thaw_tree (const struct cgroup *cg);
+
+/* ---- remove.c ---- */
+/* Takes back what cgroup_create made so far. */
+void remove_made (struct cgroup *cg);
+
+/* ---- limits.c ---- */
+/* Are there limits among the resources? Device rules do not count. */
+bool limits_are_asked (const struct oci_linux_resources *res);
+/* Does a limit need the v2 CONTROLLER on a host whose v1 hierarchies lack it? */
+bool limits_need_v2 (const struct cgroup *cg, const struct oci_linux_resources *res,
+                     const char *controller);
+
+/* ---- devices.c ---- */
+int devices_apply (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
+int devices_check (const struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
