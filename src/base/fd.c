@@ -188,7 +188,7 @@ static int open_parent (int dirfd, const char *path, int *ret_dir, const char **
 
     if (!dir)
         return err_oom (e);
-    fd = fd_open (dirfd, dir, O_RDONLY | O_DIRECTORY, FD_HOST, e);
+    fd = fd_open (dirfd, dir, O_PATH | O_DIRECTORY, FD_HOST, e);
     if (fd < 0)
         return fd;
     *ret_dir = fd;
