@@ -33,10 +33,12 @@ static const struct {
 /* A /dev that is bound is somebody else's, as often as not the host's: nothing is made in it. */
 static bool is_dev_bound (const struct plan *p)
 {
+    bool bound = false;
+
     for (size_t i = 0; i < p->n_mounts; i++)
-        if (p->mounts[i].kind == MOUNT_BIND && strcmp (p->mounts[i].dest, "/dev") == 0)
-            return true;
-    return false;
+        if (p->mounts[i].kind != MOUNT_REMOUNT && strcmp (p->mounts[i].dest, "/dev") == 0)
+            bound = p->mounts[i].kind == MOUNT_BIND;
+    return bound;
 }
 
 /* ---- nodes ---- */

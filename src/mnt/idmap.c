@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -78,21 +79,38 @@ int idmap_userns (const struct plan_idmaps *maps, int procfs, struct err *e)
     return fd;
 }
 
+/* Those that people try; there is no call that names a file system (statmount does, from 6.11). */
+static const struct {
+    uint64_t magic;
+    const char *name;
+} fs_names[] = {
+    { PROC_SUPER_MAGIC, "proc" },         { SYSFS_MAGIC, "sysfs" },
+    { NFS_SUPER_MAGIC, "nfs" },           { SMB2_SUPER_MAGIC, "cifs" },
+    { FUSE_SUPER_MAGIC, "fuse" },         { V9FS_MAGIC, "9p" },
+    { OVERLAYFS_SUPER_MAGIC, "overlay" }, { CGROUP2_SUPER_MAGIC, "cgroup2" },
+};
+
+static int unmappable (int fd, struct err *e)
+{
+    uint64_t magic, flags;
+    int r = tree_statfs (fd, &magic, &flags, e);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < ARRAY_LEN (fs_names); i++)
+        if (fs_names[i].magic == magic)
+            return err_set (e, EINVAL, "map ids: the file system %s cannot do it here",
+                            fs_names[i].name);
+    return err_set (e, EINVAL, "map ids: the file system (type 0x%llx) cannot do it here",
+                    (unsigned long long)magic);
+}
+
 int idmap_apply (int fd, int userns, bool recursive, struct err *e)
 {
     struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)userns };
     unsigned int flags = AT_EMPTY_PATH | (recursive ? (unsigned int)AT_RECURSIVE : 0);
-    uint64_t magic, ignored;
-    int code;
 
     if (mount_setattr (fd, "", flags, &attr, sizeof attr) == 0)
         return 0;
-    code = errno;
-    if (code != EINVAL || tree_statfs (fd, &magic, &ignored, e) < 0) {
-        errno = code;
-        return err_sys (e, "map ids");
-    }
-    return err_set (e, EINVAL,
-                    "map ids: the file system (type 0x%llx) cannot do it, or does so already",
-                    (unsigned long long)magic);
+    return errno == EINVAL ? unmappable (fd, e) : err_sys (e, "map ids");
 }

@@ -320,7 +320,7 @@ static int remount (const struct mnt *m, const struct plan_mount *pm, int *fd, s
     struct tree_id id;
     int r = target < 0 ? target : tree_identify (target, "", &id, e);
 
-    if (r == 0 && !id.is_mount_root)
+    if (r == -ENOENT || (r == 0 && !id.is_mount_root))
         r = err_set (e, EINVAL, "'remount': nothing is mounted there");
     if (r == 0)
         r = check_target (m, pm, target, -1, e);

@@ -82,8 +82,8 @@ const char *box_dir (void)
 
 /* What a test mounts for itself on "the host" is below $D/m. */
 static const char make_rootfs[] =
-    "grep -o \" $D/m[^ ]*\" /proc/self/mountinfo | sort -r | xargs -r umount;"
-    "rm -rf m bundle/rootfs; cp -al template bundle/rootfs";
+    "if [ -e m ]; then grep -o \" $D/m[^ ]*\" /proc/self/mountinfo | sort -r | xargs -r umount;"
+    "rm -r m; fi; rm -rf bundle/rootfs; cp -al template bundle/rootfs";
 
 /* Shared, as systemd makes the host's root: the worst case for leaks. */
 static const char make_host[] =
@@ -98,12 +98,14 @@ static const char make_host[] =
 
 bool box_start (void)
 {
+    AUTO_FD tree = open_tree (AT_FDCWD, "/", OPEN_TREE_CLOEXEC);
+
     (void)strcpy (host.dir, "/tmp/test_mnt.XXXXXX");
-    if (geteuid () != 0 || !mkdtemp (host.dir))
+    if (tree < 0 || geteuid () != 0 || !mkdtemp (host.dir))
         return false;
-    if (unshare (CLONE_NEWNS) < 0 || mount (NULL, "/", NULL, MS_PRIVATE | MS_REC, NULL) < 0 ||
+    if (unshare (CLONE_NEWNS) < 0 || mount ("", "/", "", MS_PRIVATE | MS_REC, "") < 0 ||
         mount ("tmpfs", host.dir, "tmpfs", 0, "mode=0755") < 0 ||
-        mount (NULL, "/", NULL, MS_SHARED | MS_REC, NULL) < 0) {
+        mount ("", "/", "", MS_SHARED | MS_REC, "") < 0) {
         (void)rmdir (host.dir);
         return false;
     }

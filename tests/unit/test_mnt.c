@@ -134,6 +134,9 @@ static const struct mnt_case cases[] = {
     { "remount of what is no mount",
       { .prepare = "mkdir bundle/rootfs/d", .mounts = "/d - - remount,ro" },
       .error = "mounts[3] on '/d': 'remount': nothing is mounted there" },
+    { "remount of what is not there",
+      { .mounts = "/nowhere - - remount,ro" },
+      .error = "mounts[3] on '/nowhere': 'remount': nothing is mounted there" },
     { "remount does not change a file system of the host",
       { .mounts = "/a bind $D/vol bind;/a - - remount,ro",
         .script = "touch /a/x; grep -c ' /a ro,relatime - tmpfs tmpfs rw' /proc/self/mountinfo" },
@@ -299,6 +302,12 @@ static const struct mnt_case cases[] = {
         .mounts = "/dev bind $D/vol/dev rbind",
         .script = "echo /dev/*; stat -c %F /dev/ptmx" },
       .want = "/dev/ptmx\nregular empty file\n" },
+    { "a tmpfs over a bound /dev is ours again",
+      { .flags = BOX_NO_STD,
+        .mounts = "/dev bind /dev rbind;/dev tmpfs dev mode=755",
+        .script = "echo /dev/*" },
+      .want = "/dev/fd /dev/null /dev/ptmx /dev/stderr /dev/stdin /dev/stdout /dev/tty "
+              "/dev/zero\n" },
     { "a device path that is none",
       { .devices = "/dev/.. c 1 3 666 0 0" },
       .error = "device '/dev/..': the path is not one of a device" },
@@ -449,7 +458,7 @@ static const struct mnt_case cases[] = {
           "mounts[3] on '/a': 'idmap' needs uidMappings and gidMappings, or a user namespace" },
     { "a file system that cannot map ids",
       { .mounts = "/a bind /proc/sys bind,map=0:1000:100" },
-      .error = "mounts[3] on '/a': map ids: the file system (type 0x9fa0) cannot do it" },
+      .error = "mounts[3] on '/a': map ids: the file system proc cannot do it here" },
 };
 
 static void check_case (const struct mnt_case *c)
@@ -582,7 +591,7 @@ static void check_swapper (void)
     box_run (&b, &r); /* makes the folder */
     b.prepare = NULL;
     pid = start_swapper ();
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 15; i++) {
         box_run (&b, &r);
         leaks += strstr (r.text, "secret\n") != NULL;
     }
@@ -594,7 +603,7 @@ static void check_swapper (void)
 int main (void)
 {
     if (!box_start ()) {
-        (void)printf ("1..0 # SKIP needs root and mount namespaces\n");
+        (void)printf ("1..0 # SKIP needs root, and a kernel (or valgrind) that knows open_tree\n");
         return EXIT_SUCCESS;
     }
     for (size_t i = 0; i < ARRAY_LEN (cases); i++)
