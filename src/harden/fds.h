@@ -4,8 +4,8 @@
  */
 #include "libocispec/err.h"
 
-/* Parent: descriptors 3 to 3+N-1, which the caller wants handed on, were open when it started us. One
- * that is close-on-exec cannot have come from there: it is our own (the log), in a gap. */
+/* Parent: descriptors 3 to 3+N-1, which the caller wants handed on, were open when it started us.
+ * One that is close-on-exec cannot have come from there: it is our own (the log), in a gap. */
 int fds_check_preserved (unsigned int n, struct err *e);
 
 /* Every descriptor from FIRST on becomes close-on-exec. */

@@ -4,7 +4,12 @@ libagentrt_a_SOURCES += %D%/caps.c %D%/caps.h %D%/fds.c %D%/fds.h %D%/ids.c %D%/
 	%D%/seccomp_cache.c %D%/seccomp_cache.h %D%/seccomp_compile.c %D%/seccomp_compile.h \
 	%D%/seccomp_conditions.c %D%/seccomp_stub.c %D%/self.c %D%/self.h %D%/status.c %D%/status.h
 
-check_PROGRAMS += tests/unit/test_fds tests/unit/test_seccomp tests/unit/test_seccomp_cache
+check_PROGRAMS += tests/unit/test_caps tests/unit/test_fds tests/unit/test_harden \
+	tests/unit/test_seccomp tests/unit/test_seccomp_cache
+tests_unit_test_caps_SOURCES = tests/unit/test_caps.c tests/unit/act.h tests/unit/child.h
+tests_unit_test_caps_LDADD = $(unit_libs)
+tests_unit_test_harden_SOURCES = tests/unit/test_harden.c tests/unit/act.h tests/unit/child.h
+tests_unit_test_harden_LDADD = $(unit_libs)
 tests_unit_test_fds_SOURCES = tests/unit/test_fds.c
 tests_unit_test_fds_LDADD = $(unit_libs)
 tests_unit_test_seccomp_SOURCES = tests/unit/test_seccomp.c tests/unit/bpf.h \

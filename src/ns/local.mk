@@ -2,5 +2,5 @@ libagentrt_a_SOURCES += %D%/helper.c %D%/helper.h %D%/idmap.c %D%/join.c %D%/joi
 	%D%/ns.h %D%/setup.c %D%/sysctl.c
 
 check_PROGRAMS += tests/unit/test_ns
-tests_unit_test_ns_SOURCES = tests/unit/test_ns.c tests/unit/child.h
+tests_unit_test_ns_SOURCES = tests/unit/test_ns.c tests/unit/act.h tests/unit/child.h
 tests_unit_test_ns_LDADD = $(unit_libs)

@@ -16,44 +16,9 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "child.h"
-#include "tap.h"
+#include "act.h"
 
 #define NEWTIME 0x80
-
-static bool expect (child_fn *f, const void *arg, const char *name)
-{
-    struct err e = in_child (f, arg);
-
-    return ok (e.code == 0, "%s%s%s", name, e.code ? ": " : "", e.code ? e.msg : "");
-}
-
-/* F fails with a text that has TEXT in it. */
-static bool expect_error (child_fn *f, const void *arg, const char *text, const char *name)
-{
-    struct err e = in_child (f, arg);
-
-    return ok (e.code > 0 && e.code != ECHILD && strstr (e.msg, text), "%s: %s", name, e.msg);
-}
-
-static int check (bool cond, const char *what, struct err *e)
-{
-    return cond ? 0 : err_set (e, EPROTO, "not so: %s", what);
-}
-#define CHECK(cond)                                                                                \
-    do {                                                                                           \
-        int check_ = check (cond, #cond, e);                                                       \
-        if (check_ < 0)                                                                            \
-            return check_;                                                                         \
-    } while (0)
-
-/* R is the result of an act that must succeed. */
-#define TRY(act)                                                                                   \
-    do {                                                                                           \
-        int try_ = (act);                                                                          \
-        if (try_ < 0)                                                                              \
-            return try_;                                                                           \
-    } while (0)
 
 /* ---- pure ---- */
 
