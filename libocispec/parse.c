@@ -272,29 +272,25 @@ static int note_unknown (const struct parse *p, const struct json_node *key)
     return p->info->first_unknown ? 0 : err_oom (p->e);
 }
 
-static int parse_member (const struct parse *p, const struct oci_type *t,
-                         const struct json_node *key, void *doc)
+static int parse_member (const struct parse *p, const struct oci_prop *prop,
+                         const struct json_node *value, void *doc)
 {
-    const struct oci_prop *prop = find_prop (t, key);
-
-    if (!prop)
-        return note_unknown (p, key);
-    if (is_absent (p, prop, key + 1))
+    if (is_absent (p, prop, value))
         return 0;
-    return parse_shape[prop->shape](p, prop, key + 1, doc);
+    return parse_shape[prop->shape](p, prop, value, doc);
 }
 
 static int parse_struct (const struct parse *p, const struct oci_type *t, const struct json_node *n,
                          void *doc)
 {
     const struct json_node *key = n + 1;
-    uint64_t seen = 0;
+    uint64_t seen = 0; /* one bit for each property */
 
     if (n->kind != JSON_OBJECT)
         return fail_type (p, n, "an object");
     for (size_t i = 0; i < n->n; i++, key += 1 + key[1].size) {
         const struct oci_prop *prop = find_prop (t, key);
-        int r = parse_member (p, t, key, doc);
+        int r = prop ? parse_member (p, prop, key + 1, doc) : note_unknown (p, key);
 
         if (r < 0)
             return r;
