@@ -18,8 +18,10 @@ libagentrt_a_SOURCES += \
 	%D%/state.c \
 	%D%/version.c
 
-check_PROGRAMS += tests/unit/test_args tests/unit/test_signals
+check_PROGRAMS += tests/unit/test_args tests/unit/test_cmdline tests/unit/test_signals
 tests_unit_test_args_SOURCES = tests/unit/test_args.c
 tests_unit_test_args_LDADD = $(unit_libs)
+tests_unit_test_cmdline_SOURCES = tests/unit/test_cmdline.c
+tests_unit_test_cmdline_LDADD = $(unit_libs)
 tests_unit_test_signals_SOURCES = tests/unit/test_signals.c
 tests_unit_test_signals_LDADD = $(unit_libs)
