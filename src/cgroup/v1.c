@@ -1,8 +1,10 @@
 #include "cgroup/v1.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <libcgroup.h>
 #include <linux/magic.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <sys/statfs.h>
 
@@ -53,4 +55,52 @@ int v1_find (const char *controller, struct arena *a, const char **ret, struct e
         return 0;
     *ret = arena_strdup (a, path);
     return *ret ? 0 : err_oom (e);
+}
+
+/* ---- no NSS ----
+ * libcgroup's readers of cgrules.conf, which nothing here calls, look up users and groups. In a static
+ * binary that would be glibc's NSS: host code that loads libraries by name (CVE-2019-14271). So these
+ * names are answered here, with "there is none", and NSS is not in the program at all. */
+struct passwd *getpwnam (const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+struct passwd *getpwuid (uid_t uid)
+{
+    (void)uid;
+    return NULL;
+}
+
+int getpwnam_r (const char *name, struct passwd *pwd, char *buf, size_t size, struct passwd **ret)
+{
+    (void)name;
+    (void)pwd;
+    (void)buf;
+    (void)size;
+    *ret = NULL;
+    return 0;
+}
+
+struct group *getgrnam (const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+struct group *getgrgid (gid_t gid)
+{
+    (void)gid;
+    return NULL;
+}
+
+int getgrnam_r (const char *name, struct group *grp, char *buf, size_t size, struct group **ret)
+{
+    (void)name;
+    (void)grp;
+    (void)buf;
+    (void)size;
+    *ret = NULL;
+    return 0;
 }
