@@ -265,8 +265,11 @@ static int check_device (const struct mnt *m, const struct plan_device *d, struc
         return r;
     if (!is_same_node (d, &id))
         return err_set (e, EIO, "it is another file than was made");
-    if (id.mount == dir.mount && (id.mode & 07777) != d->mode)
-        return err_set (e, EIO, "it has mode %o instead of %o", id.mode & 07777, d->mode);
+    if (id.mount != dir.mount)
+        return 0; /* the host's node, with the host's mode and owner */
+    if ((id.mode & 07777) != d->mode || id.uid != d->uid || id.gid != d->gid)
+        return err_set (e, EIO, "it has mode %o and owner %u:%u instead of %o and %u:%u",
+                        id.mode & 07777, id.uid, id.gid, d->mode, d->uid, d->gid);
     return 0;
 }
 

@@ -14,7 +14,9 @@ int tree_identify (int dirfd, const char *path, struct tree_id *ret, struct err 
     struct statx sx;
 
     if (statx (dirfd, path, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
-               STATX_TYPE | STATX_MODE | STATX_INO | STATX_MNT_ID | STATX_MNT_ID_UNIQUE, &sx) < 0)
+               STATX_TYPE | STATX_MODE | STATX_UID | STATX_GID | STATX_INO | STATX_MNT_ID |
+                   STATX_MNT_ID_UNIQUE,
+               &sx) < 0)
         return err_sys (e, "statx '%s'", path);
     *ret = (struct tree_id){ .mount = sx.stx_mnt_id,
                              .inode = sx.stx_ino,
@@ -23,6 +25,8 @@ int tree_identify (int dirfd, const char *path, struct tree_id *ret, struct err 
                              .rdev_major = sx.stx_rdev_major,
                              .rdev_minor = sx.stx_rdev_minor,
                              .mode = sx.stx_mode,
+                             .uid = sx.stx_uid,
+                             .gid = sx.stx_gid,
                              .is_mount_root = sx.stx_attributes & STATX_ATTR_MOUNT_ROOT };
     return 0;
 }

@@ -18,7 +18,9 @@ struct tree_id {
     uint64_t inode;
     uint32_t dev_major, dev_minor;
     uint32_t rdev_major, rdev_minor;
-    uint32_t mode;      /* type and permissions */
+    uint32_t mode; /* type and permissions */
+    uid_t uid;
+    gid_t gid;
     bool is_mount_root; /* not a folder somewhere inside its mount */
 };
 
