@@ -4,3 +4,5 @@ libagentrt_a_SOURCES += %D%/plan.h %D%/build.c %D%/build.h %D%/process.c %D%/fil
 check_PROGRAMS += tests/unit/test_plan
 tests_unit_test_plan_SOURCES = tests/unit/test_plan.c
 tests_unit_test_plan_LDADD = $(unit_libs)
+TESTS += tests/golden/explain.sh
+EXTRA_DIST += tests/golden/explain.sh

@@ -21,32 +21,33 @@ compare() {
     fi
 }
 
-for config in "$here"/configs/*.json; do
+# explain CONFIG ARGUMENT...: what is printed, errors too
+explain() {
+    config=$1
+    shift
+    "$agentrt" explain --bundle "$here" --config "$config" "$@" 2>&1 || true
+}
+
+for config in "$here"/configs/config-*.json "$here/configs/full.json"; do
     name=$(basename "$config" .json)
-    case $name in process-* | update-*) continue ;; esac
-    "$agentrt" explain --bundle "$here" --config "$config" >"$out/text" 2>&1 || true
-    "$agentrt" explain --bundle "$here" --config "$config" --json >"$out/json" 2>&1 || true
+    explain "$config" >"$out/text"
     compare "$name.txt" "$out/text"
-    compare "$name.json" "$out/json"
 done
 
-# The same as an ordinary user: explain needs no privilege.
+name=config-docker28
+config=$here/configs/$name.json
+explain "$config" --json >"$out/json"
+compare "$name.json" "$out/json"
+
+# explain needs no privilege: the same as an ordinary user.
 if [ "$(id -u)" = 0 ]; then
     chmod 711 "$out"
-    cp "$agentrt" "$out/agentrt"
-    cp "$config" "$out/config.json"
-    chmod 755 "$out/agentrt"
-    chmod 644 "$out/config.json"
-    n=$((n + 1))
-    if setpriv --reuid=65534 --regid=65534 --clear-groups \
-        "$out/agentrt" explain --bundle "$out" >"$out/text" 2>&1 &&
-        diff -q "$here/explain/$name.txt" "$out/text" >/dev/null; then
-        echo "ok $n - as an ordinary user"
-    else
-        failed=$((failed + 1))
-        echo "not ok $n - as an ordinary user"
-        sed 's/^/# /' "$out/text"
-    fi
+    install -m 755 "$agentrt" "$out/agentrt"
+    install -m 644 "$config" "$out/config.json"
+    setpriv --reuid=65534 --regid=65534 --clear-groups \
+        "$out/agentrt" explain --bundle "$out" >"$out/text" 2>&1 || true
+    unset UPDATE
+    compare "$name.txt" "$out/text"
 fi
 echo "1..$n"
 [ "$failed" = 0 ]
