@@ -11,6 +11,8 @@ EXTRA_PROGRAMS =
 check_DATA =
 include %D%/lib/local.mk
 include %D%/integration/local.mk
+include %D%/fault/local.mk
+include %D%/engines/local.mk
 include %D%/lint/local.mk
 include %D%/fuzz/local.mk
 include %D%/golden/local.mk

@@ -209,7 +209,7 @@ on_pty ()
 
 fail ()
 {
-    printf '%s\n' "$@"
+    printf '%.3000s\n' "$@"
     return 1
 }
 

@@ -1,0 +1,2 @@
+# Real engines with agentrt as their runtime: tests/engines/docker.sh.
+EXTRA_DIST += %D%

@@ -1,0 +1,194 @@
+#!/bin/bash
+# In the cage: kills the runtime at its system calls, one by one, and makes them fail.
+#
+# For each command a reference trace says which system calls the runtime's own process makes and how
+# often. Then it is run again and again, each time with strace killing it on entry of the Nth call of
+# a kind, or making that call fail. After each: `delete --force` succeeds, and the host is as before.
+set -u
+WORK=/run/t
+ROOT=$WORK/root
+ID=fault$$
+BUNDLE=$WORK/bundle
+n=0 bad=0
+mkdir -p "$WORK"
+
+# Per kind of call: the first FIRST occurrences, then every STEPth.
+if [ "${FAULT_FULL:-}" ]; then FIRST=1000000 STEP=1; else FIRST=2 STEP=7; fi
+
+result () # OK? NAME [DETAIL]
+{
+    n=$((n + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $n - $2"
+    else
+        bad=$((bad + 1))
+        echo "not ok $n - $2"
+        printf '%s\n' "${3:-}" | head -c 2000 | sed 's/^/# /'
+    fi
+}
+
+# host: what must be the same before and after.
+host ()
+{
+    local p comm
+
+    for p in /proc/[0-9]*; do
+        [ "$p" != "/proc/$BASHPID" ] || continue
+        { read -r comm <"$p/comm"; } 2>/dev/null || continue
+        echo "process ${p#/proc/} $comm"
+    done
+    cat /proc/self/mountinfo
+    find /sys/fs/cgroup -type d -name "*$ID*"
+    find "$ROOT" -mindepth 1 -maxdepth 1 ! -name '.*' 2>/dev/null
+    find /dev/shm "$WORK/out" -mindepth 1
+}
+
+rt ()
+{
+    timeout -k 2 20 "$AGENTRT" --root "$ROOT" "$@" </dev/null
+}
+
+# settled WANT: true once `host` is WANT (reaping and cgroup removal take a moment).
+settled ()
+{
+    local i
+
+    for i in {1..30}; do
+        now=$(host)
+        [ "$now" != "$1" ] || return 0
+        sleep 0.05
+    done
+    return 1
+}
+
+# Each case has prepare_X (untraced) and a command line in command_X.
+prepare_none () { :; }
+prepare_created () { rt create -b "$BUNDLE" "$ID" >/dev/null 2>&1; }
+prepare_running () { prepare_created && rt start "$ID"; }
+
+payload ()
+{
+    jq --arg s "$1" '.process.args = ["sh", "-c", $s]' "$WORK/config.json" >"$BUNDLE/config.json"
+}
+
+# traced INJECT COMMAND...: under strace; the status is the runtime's.
+traced ()
+{
+    local inject=$1
+
+    shift
+    timeout -k 2 20 strace -qq -o /dev/null -e trace=none ${inject:+-e inject="$inject"} \
+        "$AGENTRT" --root "$ROOT" --log "$WORK/out/log" "$@" </dev/null >"$WORK/output" 2>&1
+}
+
+# calls COMMAND...: "COUNT SYSCALL" of the runtime's own process.
+calls ()
+{
+    timeout 20 strace -qq -o "$WORK/trace" "$AGENTRT" --root "$ROOT" --log "$WORK/out/log" "$@" \
+        </dev/null >/dev/null 2>&1
+    sed -n 's/^\([a-z0-9_]*\)(.*/\1/p' "$WORK/trace" | sort | uniq -c
+}
+
+# points <CALLS: "SYSCALL N" to try.
+points ()
+{
+    awk -v first="$FIRST" -v step="$STEP" '{
+        for (i = 1; i <= $1; i++) if (i <= first || i % step == 0) print $2, i }' |
+        grep -vE '^(exit_group|rt_sigreturn|restart_syscall) '
+}
+
+clean_up ()
+{
+    rt delete -f "$ID" >"$WORK/delete" 2>&1
+}
+
+# kill_at NAME PREPARE COMMAND...
+kill_at ()
+{
+    local name=$1 prepare=$2 call at status tried=0 failures=""
+
+    shift 2
+    "prepare_$prepare"
+    calls "$@" >"$WORK/calls"
+    clean_up
+    [ -s "$WORK/calls" ] || { result 1 "$name: a reference trace" "$(cat "$WORK/trace")"; return; }
+    while read -r call at; do
+        "prepare_$prepare"
+        traced "$call:signal=KILL:when=$at" "$@"
+        tried=$((tried + 1))
+        clean_up || failures+="$call #$at: delete -f: $(cat "$WORK/delete")"$'\n'
+        settled "$before" ||
+            failures+="$call #$at: left behind: $(diff <(echo "$before") <(echo "$now"))"$'\n'
+        if [ "$failures" ]; then break; fi
+    done < <(points <"$WORK/calls")
+    result $([ -z "$failures" ]; echo $?) "$name: killed at each of $tried points" "$failures"
+}
+
+# fail_at NAME ERROR PREPARE COMMAND...: a call fails: either the command says so in one line and
+# leaves nothing, or it succeeded all the same; it never crashes or hangs.
+fail_at ()
+{
+    local name=$1 error=$2 prepare=$3 call at status tried=0 failures=""
+
+    shift 3
+    "prepare_$prepare"
+    calls "$@" >"$WORK/calls"
+    clean_up
+    while read -r call at; do
+        # What even the C library's start-up cannot survive says nothing about us.
+        case $call in execve | brk | arch_prctl | mmap | mprotect | rseq | set_tid_address | \
+            set_robust_list | prlimit64) continue ;; esac
+        "prepare_$prepare"
+        status=0
+        traced "$call:error=$error:when=$at" "$@" || status=$?
+        tried=$((tried + 1))
+        case $status in
+        0) ;;
+        124 | 137) failures+="$call #$at: hangs"$'\n' ;;
+        *)
+            [ $status -lt 128 ] || [ $status -eq 255 ] || failures+="$call #$at: dies: $status"$'\n'
+            [ -s "$WORK/output" ] || [ "$call" = write ] ||
+                failures+="$call #$at: status $status without a word"$'\n'
+            ;;
+        esac
+        clean_up || failures+="$call #$at: delete -f: $(cat "$WORK/delete")"$'\n'
+        settled "$before" ||
+            failures+="$call #$at: left behind: $(diff <(echo "$before") <(echo "$now"))"$'\n'
+    done < <(points <"$WORK/calls")
+    result $([ -z "$failures" ]; echo $?) "$name: $error from each of $tried calls" "$failures"
+}
+
+# ---- set-up ----
+
+"$HERE/../lib/image.sh" "$WORK/image"
+mkdir -p "$BUNDLE" "$WORK/out"
+cp -a "$WORK/image" "$BUNDLE/rootfs"
+(cd "$WORK" && "$AGENTRT" spec)
+jq '.process.terminal = false' "$WORK/config.json" >"$WORK/c" && mv "$WORK/c" "$WORK/config.json"
+payload 'true'
+rt run -b "$BUNDLE" "$ID" || { echo "Bail out! the runtime cannot run at all"; exit 1; }
+touch "$WORK/out/log"
+before=$(host)
+
+payload 'sleep 0.05'
+kill_at run none run -b "$BUNDLE" "$ID"
+payload 'sleep 100'
+kill_at create none create -b "$BUNDLE" "$ID"
+kill_at start created start "$ID"
+kill_at exec running exec "$ID" true
+kill_at 'exec -d' running exec -d "$ID" sleep 50
+kill_at kill running kill "$ID" KILL
+kill_at 'delete -f' running delete -f "$ID"
+kill_at delete created delete "$ID"
+
+for error in ENOMEM EPERM ENOSPC; do
+    payload 'sleep 0.05'
+    fail_at run $error none run -b "$BUNDLE" "$ID"
+done
+payload 'sleep 100'
+fail_at create EIO none create -b "$BUNDLE" "$ID"
+fail_at start ENOMEM created start "$ID"
+fail_at exec ENOMEM running exec "$ID" true
+fail_at 'delete -f' EINTR running delete -f "$ID"
+echo "1..$n"
+[ $bad -eq 0 ]
