@@ -17,6 +17,14 @@
 #include "bpf.h"
 #include "seccomp_profile.h"
 
+#ifndef __x86_64__
+int main (void)
+{
+    (void)puts ("1..0 # SKIP the vectors are those of x86_64");
+    return 0;
+}
+#else
+
 #define X32 0x40000000U
 
 static uint32_t ask (const struct seccomp_filter *f, uint32_t arch, uint32_t nr, uint64_t a0,
@@ -620,3 +628,4 @@ int main (void)
     arena_free (&arena);
     return tap_done ();
 }
+#endif
