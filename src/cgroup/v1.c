@@ -57,10 +57,10 @@ int v1_find (const char *controller, struct arena *a, const char **ret, struct e
     return *ret ? 0 : err_oom (e);
 }
 
-/* ---- no NSS ----
- * libcgroup's readers of cgrules.conf, which nothing here calls, look up users and groups. In a static
- * binary that would be glibc's NSS: host code that loads libraries by name (CVE-2019-14271). So these
- * names are answered here, with "there is none", and NSS is not in the program at all. */
+/* ---- no NSS ---- libcgroup's readers of cgrules.conf, which nothing here calls, look up users
+ * and groups. In a static binary that would be glibc's NSS: host code that loads libraries by name
+ * (CVE-2019-14271). So these names are answered here, with "there is none", and NSS is not in the
+ * program at all. */
 struct passwd *getpwnam (const char *name)
 {
     (void)name;

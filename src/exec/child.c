@@ -1,6 +1,7 @@
 /*
- * The child's rows of plan/steps.def, in the list's order. Nothing here parses, looks up names, logs or
- * allocates, but for the container's own passwd file (HOME) and the state for hooks that run here.
+ * The child's rows of plan/steps.def, in the list's order. Nothing here parses, looks up names,
+ * logs or allocates, but for the container's own passwd file (HOME) and the state for hooks that
+ * run here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +21,8 @@
 #include "tty/tty.h"
 
 /* ---- die_with_parent ---- */
-/* The parent may have ended before the call: its end of the socket is closed then. (getppid says nothing
- * in a new pid namespace.) */
+/* The parent may have ended before the call: its end of the socket is closed then. (getppid says
+ * nothing in a new pid namespace.) */
 static int arm_death_signal (struct run *r, struct err *e)
 {
     struct pollfd pfd = { .fd = r->sync, .events = 0 };
@@ -113,7 +114,8 @@ static int child_hide_check (struct run *r, struct err *e)
 }
 
 /* ---- join ---- */
-/* exec: the trampoline joined all but the time namespace, which needs an address space of its own. */
+/* exec: the trampoline joined all but the time namespace, which wants an address space of its
+ * own. */
 static int join_container (struct run *r, struct err *e)
 {
     int result = r->join_flags & CLONE_NEWUSER ? ns_become_root (&r->plan, e) : 0;

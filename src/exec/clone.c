@@ -1,11 +1,11 @@
 /*
  * clone3, directly or from inside joined namespaces.
  *
- * A pid namespace that is joined takes effect for children only, and a joined user namespace must own
- * the ones that are made. So in these cases a short-lived task, the trampoline, joins them and clones
- * from there. It shares memory and descriptors with the runtime, which is suspended meanwhile
- * (CLONE_VFORK), so nothing has to be sent: results are simply there. The child's parent is the runtime
- * itself (CLONE_PARENT).
+ * A pid namespace that is joined takes effect for children only, and a joined user namespace must
+ * own the ones that are made. So in these cases a short-lived task, the trampoline, joins them and
+ * clones from there. It shares memory and descriptors with the runtime, which is suspended
+ * meanwhile (CLONE_VFORK), so nothing has to be sent: results are simply there. The child's parent
+ * is the runtime itself (CLONE_PARENT).
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -19,8 +19,8 @@
 
 #include "exec/run.h"
 
-/* What the deepest step of the child needs, with room: reading NGROUPS_MAX groups back takes 256 KiB
- * alone. Untouched pages cost nothing. */
+/* What the deepest step of the child needs, with room: reading NGROUPS_MAX groups back takes 256
+ * KiB alone. Untouched pages cost nothing. */
 #define TRAMPOLINE_STACK ((size_t)1024 * 1024)
 
 /* Runs the child where it succeeds as such; returns its pid to the caller. */

@@ -148,8 +148,8 @@ static int require_stopped (struct run *r, struct err *e)
     enum state_status status;
     int result = run_status (r, &status, e);
 
-    /* A created one has not run anything yet: as runc and crun, delete takes it (containerd relies on
-     * it). */
+    /* A created one has not run anything yet: as runc and crun, delete takes it (containerd relies
+     * on it). */
     if (result < 0 || status == STATUS_STOPPED || status == STATUS_CREATED)
         return result;
     return err_set (e, EBUSY, "cannot delete container %s that is not stopped: %s", r->saved.id,

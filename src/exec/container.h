@@ -2,10 +2,10 @@
 /*
  * The life of a container: what each command does, once its options are parsed.
  *
- * The only module in which two processes exist. It instantiates the two step lists of plan/steps.def:
- * the parent's list around clone3, the child's list after it, and the messages between them. Every
- * effect on the host is undone by walking the executed parent steps backwards. Never prints: text for
- * people that is no error goes through the caller's `note`.
+ * The only module in which two processes exist. It instantiates the two step lists of
+ * plan/steps.def: the parent's list around clone3, the child's list after it, and the messages
+ * between them. Every effect on the host is undone by walking the executed parent steps backwards.
+ * Never prints: text for people that is no error goes through the caller's `note`.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,16 +58,16 @@ struct container_exec_options {
 /* create: init waits at the gate. Everything is undone on failure. */
 int container_create (const struct container_env *env, const struct container_create_options *o,
                       struct err *e);
-/* create + start; foreground: waits, forwards signals, removes the container. *RET_STATUS is what the
- * command should exit with: the workload's code, or 128+N. */
+/* create + start; foreground: waits, forwards signals, removes the container. *RET_STATUS is what
+ * the command should exit with: the workload's code, or 128+N. */
 int container_run (const struct container_env *env, const struct container_create_options *o,
                    int *ret_status, struct err *e);
 int container_start (const struct container_env *env, const char *id, struct err *e);
 /* *RET_STATUS as above (0 when detached). A failure before the process runs returns an error. */
 int container_exec (const struct container_env *env, const struct container_exec_options *o,
                     int *ret_status, struct err *e);
-/* SIG to init. ALL: to every process of its cgroup, and a stopped container is no error. "container not
- * running" when stopped. */
+/* SIG to init. ALL: to every process of its cgroup, and a stopped container is no error.
+ * "container not running" when stopped. */
 int container_kill (const struct container_env *env, const char *id, int sig, bool all,
                     struct err *e);
 /* FORCE: kills first, cleans half-made ones, and an unknown id is success. */

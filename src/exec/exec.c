@@ -54,7 +54,8 @@ static int set_user (const char *text, struct arena *a, struct oci_user *ret, st
     return 0;
 }
 
-/* --cap: into bounding, effective and permitted, as runc does; never inheritable (CVE-2022-29162). */
+/* --cap: into bounding, effective and permitted, as runc does; never inheritable
+ * (CVE-2022-29162). */
 static int add_caps (const char *const *caps, struct arena *a, struct oci_process *p)
 {
     static const struct oci_capabilities none = { 0 };
@@ -165,7 +166,7 @@ int exec_plan (struct run *r, struct err *e)
                              .is_exec = true,
                              .no_cgroup = !r->saved.cgroup,
                              .new_keyring = true };
-    int result = facts_look (r->exec->preserve_fds, &in.host, e);
+    int result = facts_look (r->exec->preserve_fds, r->arena, &in.host, e);
 
     if (result == 0)
         result = plan_build (&in, r->arena, &r->plan, e);

@@ -56,10 +56,10 @@ static int look_at_listen_fds (unsigned int *ret, struct err *e)
     return 0;
 }
 
-int facts_look (unsigned int preserve_fds, struct plan_host *ret, struct err *e)
+int facts_look (unsigned int preserve_fds, struct arena *a, struct plan_host *ret, struct err *e)
 {
-    static struct rlimit limits[RLIM_NLIMITS];
-    int result = look_at_listen_fds (&ret->listen_fds, e);
+    struct rlimit *limits = arena_calloc (a, RLIM_NLIMITS, sizeof *limits);
+    int result = limits ? look_at_listen_fds (&ret->listen_fds, e) : err_oom (e);
 
     if (result == 0)
         result = caps_permitted (&ret->permitted, e);

@@ -9,7 +9,7 @@
 int facts_path (int dir, struct arena *a, const char **ret, struct err *e);
 
 /* Privilege, capabilities, limits; PRESERVE_FDS and LISTEN_FDS, whose descriptors must be open. */
-int facts_look (unsigned int preserve_fds, struct plan_host *ret, struct err *e);
+int facts_look (unsigned int preserve_fds, struct arena *a, struct plan_host *ret, struct err *e);
 
 /* Notes what could not be granted (capabilities) or is not known (capability names). */
 void facts_note (const struct container_env *env, const struct plan_input *in,

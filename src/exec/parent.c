@@ -93,7 +93,7 @@ static int create_plan (struct run *r, struct err *e)
     int result = facts_path (r->bundle_dir, r->arena, &in.bundle, e);
 
     if (result == 0)
-        result = facts_look (r->create->preserve_fds, &in.host, e);
+        result = facts_look (r->create->preserve_fds, r->arena, &in.host, e);
     if (result == 0)
         result = plan_build (&in, r->arena, &r->plan, e);
     if (result == 0)

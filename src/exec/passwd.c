@@ -50,8 +50,8 @@ static int copy_home (const char *line, char *buf, size_t size)
     return 0;
 }
 
-/* Takes the complete lines out of BUF; *USED is what is left of an incomplete one. A line longer than
- * the buffer is dropped whole. */
+/* Takes the complete lines out of BUF; *USED is what is left of an incomplete one. A line longer
+ * than the buffer is dropped whole. */
 static int scan (char *buf, size_t *used, uid_t uid, char *home, size_t size)
 {
     char *line = buf;

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The container's /etc/passwd, read as data: no NSS, no library of the image (CVE-2019-14271). A regular
- * file only, at most 1 MiB, lines of at most 4 KiB.
+ * The container's /etc/passwd, read as data: no NSS, no library of the image (CVE-2019-14271). A
+ * regular file only, at most 1 MiB, lines of at most 4 KiB.
  */
 #include <stddef.h>
 #include <sys/types.h>

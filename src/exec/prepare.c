@@ -19,7 +19,8 @@ int run_need_procfs (struct run *r, struct err *e)
     return r->procfs < 0 ? r->procfs : 0;
 }
 
-/* ROOT/.cache, ours alone. Not there (a read-only root, say) only means that filters are compiled anew. */
+/* ROOT/.cache, ours alone. Not there (a read-only root, say) only means that filters are compiled
+ * anew. */
 static int open_cache (int root_dir)
 {
     struct err ignored = { 0 };

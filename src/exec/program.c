@@ -1,6 +1,6 @@
 /*
- * The workload's program: its working directory, HOME and the file that execve gets. Runs in the child,
- * inside the container's root.
+ * The workload's program: its working directory, HOME and the file that execve gets. Runs in the
+ * child, inside the container's root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include "exec/passwd.h"
 #include "exec/run.h"
 
-/* First as root, because a parent folder may be closed to the user; where that fails (a network file
- * system that trusts no root) again as the user (runc#2712). */
+/* First as root, because a parent folder may be closed to the user; where that fails (a network
+ * file system that trusts no root) again as the user (runc#2712). */
 int program_chdir (struct run *r, struct err *e)
 {
     const char *cwd = r->plan.process.cwd;

@@ -36,8 +36,8 @@ void run_close (struct run *r)
     state_close (&r->state);
 }
 
-/* Signals wait while there are two processes to look after: a Ctrl-C must not come between a step and
- * what undoes it. The child unblocks them before execve. */
+/* Signals wait while there are two processes to look after: a Ctrl-C must not come between a step
+ * and what undoes it. The child unblocks them before execve. */
 int run_block_signals (struct err *e)
 {
     sigset_t all;
@@ -78,8 +78,8 @@ static void steps_undo (const struct step *steps, size_t done, struct run *r)
             steps[done].undo (r);
 }
 
-/* What the child said before it ended is the better error. If it ended without a word, how it ended is:
- * most often the memory limit was too small for it. */
+/* What the child said before it ended is the better error. If it ended without a word, how it
+ * ended is: most often the memory limit was too small for it. */
 static void prefer_child_error (struct run *r, struct err *e)
 {
     siginfo_t info = { 0 };
@@ -117,8 +117,8 @@ static void child_execute (struct run *r, struct err *e)
     (void)err_sys (e, "exec %s", p->args[0]);
 }
 
-/* Lets go of what is the parent's: its end of the socket (or its death would not be seen) and its lock
- * of the state. */
+/* Lets go of what is the parent's: its end of the socket (or its death would not be seen) and its
+ * lock of the state. */
 static void become_child (struct run *r)
 {
     cleanup_fd (&r->sync);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Inside exec/: the one context that the steps of both processes work on, and the engine that walks a
- * list. After clone3 each process has its own copy; only descriptors and messages cross.
+ * Inside exec/: the one context that the steps of both processes work on, and the engine that
+ * walks a list. After clone3 each process has its own copy; only descriptors and messages cross.
  */
 #include <limits.h>
 
@@ -92,8 +92,8 @@ struct step {
 extern const struct step parent_steps[], child_steps[];
 extern const size_t n_parent_step_functions, n_child_step_functions;
 
-/* The parent's whole list; on failure undoes what was done. When the child failed first, its error is
- * the one returned. */
+/* The parent's whole list; on failure undoes what was done. When the child failed first, its error
+ * is the one returned. */
 int run_parent (struct run *r, struct err *e);
 
 /* The child after clone3: its list, then execve. Never returns. */
@@ -107,7 +107,8 @@ int run_need_procfs (struct run *r, struct err *e);
 int prepare_create (struct run *r, struct err *e);
 int prepare_exec (struct run *r, struct err *e);
 
-/* reopen.c: a container that exists: its state, config (may be missing in a half-made one) and cgroup. */
+/* reopen.c: a container that exists: its state, config (may be missing in a half-made one) and
+ * cgroup. */
 int run_reopen (struct run *r, const char *id, int state_flags, struct err *e);
 int run_status (struct run *r, enum state_status *ret, struct err *e);
 

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * What parent and child tell each other: fixed-size messages over a SOCK_SEQPACKET pair, so each arrives
- * whole or not at all. An error is a struct err, carried as it is.
+ * What parent and child tell each other: fixed-size messages over a SOCK_SEQPACKET pair, so each
+ * arrives whole or not at all. An error is a struct err, carried as it is.
  */
 #include <stdbool.h>
 

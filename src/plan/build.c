@@ -126,8 +126,8 @@ static void build_rest (const struct oci_linux *l, struct plan *ret)
     ret->seccomp = l->seccomp;
 }
 
-/* exec joins what is there: nothing of the container is made or set again. The maps stay, they say what
- * ids mean. */
+/* exec joins what is there: nothing of the container is made or set again. The maps stay, they say
+ * what ids mean. */
 static void forget_set_up (struct plan *p)
 {
     for (int kind = 0; kind < NS_COUNT; kind++)

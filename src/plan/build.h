@@ -1,7 +1,8 @@
 #pragma once
 /*
- * plan_build: the effective config and a few facts of the host become the plan. Pure: everything that it
- * needs to know of the host is in its input, so `explain` and the tests give the same plan anywhere.
+ * plan_build: the effective config and a few facts of the host become the plan. Pure: everything
+ * that it needs to know of the host is in its input, so `explain` and the tests give the same plan
+ * anywhere.
  */
 #include "plan/plan.h"
 

@@ -1,9 +1,9 @@
 #pragma once
 /*
- * explain: prints, without privilege, what a start of this bundle would do: the decisions of the policy
- * and the two step lists, each row with what it must come after, how it is checked, what undoes it and
- * why it is there. Pure: reads the bundle, asks the kernel nothing, so its output can be compared with
- * golden files.
+ * explain: prints, without privilege, what a start of this bundle would do: the decisions of the
+ * policy and the two step lists, each row with what it must come after, how it is checked, what
+ * undoes it and why it is there. Pure: reads the bundle, asks the kernel nothing, so its output
+ * can be compared with golden files.
  */
 #include "libocispec/strbuf.h"
 #include "plan/plan.h"

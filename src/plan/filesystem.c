@@ -12,7 +12,8 @@
 
 #define DEVICE_MODE 0666 /* of the default devices, and of one that says nothing (as runc) */
 
-/* runtime-spec, "Default Devices"; /dev/console and /dev/ptmx are made by the terminal and device steps. */
+/* runtime-spec, "Default Devices"; /dev/console and /dev/ptmx are made by the terminal and device
+ * steps. */
 static const struct plan_device default_devices[] = {
     { "/dev/null", S_IFCHR, 1, 3, DEVICE_MODE, 0, 0, true },
     { "/dev/zero", S_IFCHR, 1, 5, DEVICE_MODE, 0, 0, true },

@@ -126,8 +126,8 @@ static int build_env (const struct plan_input *in, const struct oci_process *p, 
 }
 
 /* ---- capabilities ---- */
-/* Names that this build does not know are left out: the spec wants a warning, which exec/ gives. What
- * the caller does not have cannot be handed on; it is left out too, and noted. */
+/* Names that this build does not know are left out: the spec wants a warning, which exec/ gives.
+ * What the caller does not have cannot be handed on; it is left out too, and noted. */
 static uint64_t cap_bits (const char *const *names, size_t n)
 {
     uint64_t bits = 0;

@@ -1,10 +1,10 @@
 #pragma once
 /*
- * Policy: the pure function from a config to the effective config and the decisions that explain every
- * difference between the two.
+ * Policy: the pure function from a config to the effective config and the decisions that explain
+ * every difference between the two.
  *
- * Owns all hardening decisions; nothing else in agentrt tightens or refuses on its own. Asks the host
- * nothing. This version knows one policy, `oci`: the config as given, nothing added or taken.
+ * Owns all hardening decisions; nothing else in agentrt tightens or refuses on its own. Asks the
+ * host nothing. This version knows one policy, `oci`: the config as given, nothing added or taken.
  */
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Names of the config that stand for numbers of the kernel: capabilities and resource limits. The one
+ * Names of the config that stand for numbers of the kernel: capabilities, resource limits. The one
  * table of each; by number and by name. Exact case, as the spec writes them.
  */
 #include <stddef.h>

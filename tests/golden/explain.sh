@@ -34,7 +34,7 @@ for config in "$here"/configs/config-*.json "$here/configs/full.json"; do
     compare "$name.txt" "$out/text"
 done
 
-name=config-docker28
+name="config-docker28"
 config=$here/configs/$name.json
 explain "$config" --json >"$out/json"
 compare "$name.json" "$out/json"

@@ -14,8 +14,9 @@ static int tap_count, tap_failures;
 /* Prints one result; on failure also where. Returns COND. */
 #define ok(cond, ...) tap_ok ((cond), __FILE__, __LINE__, #cond, __VA_ARGS__)
 
-__attribute__ ((format (printf, 5, 6))) static inline bool
-tap_ok (bool cond, const char *file, int line, const char *expr, const char *fmt, ...)
+__attribute__ ((format (printf, 5, 6))) static inline bool tap_ok (bool cond, const char *file,
+                                                                   int line, const char *expr,
+                                                                   const char *fmt, ...)
 {
     va_list ap;
 
