@@ -27,6 +27,7 @@ load ../lib/helpers
 }
 
 @test "list: empty, table, json, quiet" {
+    mkdir -m 700 "$ROOT"
     eq "$(rt list -f json)" '[]'
     eq "$(rt list -q)" ""
     args sleep 1000
@@ -45,6 +46,10 @@ load ../lib/helpers
 @test "list: a state root that is not there" {
     eq "$(timeout 10 "$AGENTRT" list -f json)" '[]'
     [ ! -e /run/agentrt ]
+    # One that was named must be there: an empty list would hide a typing error.
+    try rt list
+    rc 1
+    match "$output" "$ROOT"
 }
 
 @test "ps: table and json, of all processes" {
@@ -191,6 +196,7 @@ three_processes ()
 }
 
 @test "global options in every spelling; single-dash long options of Go's flag package" {
+    mkdir -m 700 "$ROOT"
     for o in "--root=$ROOT" "--root $ROOT" "-root $ROOT" "-root=$ROOT"; do
         # shellcheck disable=SC2086
         try timeout 10 "$AGENTRT" $o --systemd-cgroup=false --debug=false list -q
