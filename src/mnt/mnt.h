@@ -81,9 +81,6 @@ int mnt_cwd_make_check (struct mnt *m, struct err *e);
 int mnt_pivot (struct mnt *m, struct err *e);
 int mnt_pivot_check (struct mnt *m, struct err *e); /* "/", "/.." and "." are the root's mount */
 
-int mnt_root_propagation (struct mnt *m, struct err *e);
-int mnt_root_propagation_check (struct mnt *m, struct err *e);
-
 /* Each path and all mounts below it become read-only, keeping their other flags. Missing ones are
  * skipped. */
 int mnt_readonly_paths (struct mnt *m, struct err *e);
@@ -102,6 +99,10 @@ int mnt_late_readonly_check (struct mnt *m, struct err *e);
 /* The root's own mount, not what is mounted below it. */
 int mnt_root_readonly (struct mnt *m, struct err *e);
 int mnt_root_readonly_check (struct mnt *m, struct err *e);
+
+/* linux.rootfsPropagation, last of all: what is unbindable can no longer be cloned for masks. */
+int mnt_root_propagation (struct mnt *m, struct err *e);
+int mnt_root_propagation_check (struct mnt *m, struct err *e);
 
 /* Mounts the pty (its peer descriptor) over /dev/console, made in-root without following a link
  * (CVE-2025-52565). Called by the terminal step. */

@@ -316,11 +316,11 @@ static const struct step steps[] = {
     { "cwd_make", mnt_cwd_make, mnt_cwd_make_check },
     { "pivot", mnt_pivot, mnt_pivot_check },
     { "terminal", open_terminal, NULL },
-    { "root_propagation", mnt_root_propagation, mnt_root_propagation_check },
     { "readonly_paths", mnt_readonly_paths, mnt_readonly_paths_check },
     { "masked", mnt_masked, mnt_masked_check },
     { "late_readonly", mnt_late_readonly, mnt_late_readonly_check },
     { "root_readonly", mnt_root_readonly, mnt_root_readonly_check },
+    { "root_propagation", mnt_root_propagation, mnt_root_propagation_check },
 };
 
 static bool is_wanted (const struct plan *p, const char *step)

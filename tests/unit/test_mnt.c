@@ -163,7 +163,9 @@ static const struct mnt_case cases[] = {
         .script = "awk '$5 == \"/\" { print $7 }' /proc/self/mountinfo | sed 's/[0-9]*$//'" },
       .want = "master:\n" },
     { "rootfsPropagation unbindable",
-      { .propagation = MS_UNBINDABLE,
+      { .propagation = MS_UNBINDABLE | MS_REC,
+        .readonly = "/proc/sys",
+        .masked = "/proc/bus /proc/fs",
         .script = "awk '$5 == \"/\" { print $7 }' /proc/self/mountinfo" },
       .want = "unbindable\n" },
 
