@@ -339,22 +339,45 @@ static int run_one (const struct oci_hook *hook, const struct hook_call *call, s
     return r;
 }
 
+/* What is to be torn down is torn down: all of them run, whichever fails (runtime-spec,
+ * lifecycle). */
+static bool goes_on_after_failure (enum hook_kind kind)
+{
+    return kind == HOOK_POSTSTOP;
+}
+
+static int run_list (const struct oci_hook *list, size_t n, const struct hook_call *call,
+                     struct err *e)
+{
+    struct err ignored;
+    int first = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct err *where = first < 0 ? &ignored : e;
+
+        if (run_one (&list[i], call, where) == 0)
+            continue;
+        (void)err_add (where, "error running %s hook #%zu", hook_names[call->kind], i);
+        if (first == 0)
+            first = -e->code;
+        if (!goes_on_after_failure (call->kind))
+            break;
+    }
+    return first;
+}
+
 int hook_run (const struct oci_hooks *hooks, const struct hook_call *call, struct err *e)
 {
     const struct sigaction ignore = { .sa_handler = SIG_IGN };
     struct sigaction before;
     size_t n = 0;
     const struct oci_hook *list = hook_list (hooks, call->kind, &n);
-    int r = 0;
+    int r;
 
     if (n == 0)
         return 0;
     (void)sigaction (SIGPIPE, &ignore, &before); /* a hook may end without reading its stdin */
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        r = run_one (&list[i], call, e);
-        if (r < 0)
-            r = err_add (e, "error running %s hook #%zu", hook_names[call->kind], i);
-    }
+    r = run_list (list, n, call, e);
     (void)sigaction (SIGPIPE, &before, NULL);
     return r;
 }

@@ -33,6 +33,6 @@ struct hook_call {
     char *const *default_env;
 };
 
-/* Runs each hook; the first that fails ends the list: "error running createRuntime hook #1:
- * ...". */
+/* Runs each hook in order; the first that fails ends the list ("error running createRuntime hook
+ * #1: ..."). Of poststop hooks all run, and the first failure is returned. */
 int hook_run (const struct oci_hooks *hooks, const struct hook_call *call, struct err *e);

@@ -15,9 +15,6 @@
 
 #define HOST_ROOT "/run/agentrt"
 
-/* The sticky bit keeps systemd-tmpfiles from ageing the folder away. */
-#define ROOT_MODE (S_ISVTX | 0700)
-
 /* The initial user namespace maps all ids to themselves. */
 static bool is_initial_userns (struct arena *a)
 {
@@ -94,6 +91,14 @@ static int check_root (int fd, const char *path, struct err *e)
     return 0;
 }
 
+/* The sticky bit keeps systemd-tmpfiles from ageing away what lies in a user's runtime folder. */
+static mode_t root_mode (const char *path)
+{
+    const char *run = getenv ("XDG_RUNTIME_DIR");
+
+    return run && *run && str_has_prefix (path, run) ? S_ISVTX | 0700 : 0700;
+}
+
 /* COPY is PATH without trailing slashes and gets cut up. Returns the descriptor. */
 static int open_root (const char *path, char *copy, bool make, struct err *e)
 {
@@ -104,7 +109,8 @@ static int open_root (const char *path, char *copy, bool make, struct err *e)
 
     if (parent < 0)
         return parent;
-    if (make && mkdirat (parent, name, 0700) == 0 && fchmodat (parent, name, ROOT_MODE, 0) < 0)
+    if (make && mkdirat (parent, name, 0700) == 0 &&
+        fchmodat (parent, name, root_mode (path), 0) < 0)
         return err_sys (e, "chmod the state root '%s'", path);
     fd = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))

@@ -35,10 +35,10 @@ extern const char *const state_status_names[];
  * and for root of a user namespace whose USER is not root (as runc). */
 int state_default_root (struct arena *a, const char **ret, struct err *e);
 
-/* Opens (and with MAKE makes, 0700 and sticky so that tmpfiles lets it be; its parents 0700) the
- * root. PATH is absolute. "/", a symbolic link, and a folder of another owner or writable by
- * others are refused: whoever owns the root decides what runs (CVE-2019-12439). MAKE false and
- * nothing there: *RET is -1 and 0 is returned. */
+/* Opens (and with MAKE makes, 0700, its parents too; sticky below XDG_RUNTIME_DIR, so that
+ * systemd-tmpfiles lets it be) the root. PATH is absolute. "/", a symbolic link, and a folder of
+ * another owner or writable by others are refused: whoever owns the root decides what runs
+ * (CVE-2019-12439). MAKE false and nothing there: *RET is -1 and 0 is returned. */
 int state_open_root (const char *path, bool make, int *ret, struct err *e);
 
 /* All ids, sorted. Claimed folders without a state are in it; what is no id is left out. */

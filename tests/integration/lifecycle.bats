@@ -361,6 +361,29 @@ pids_are ()
     eq "$r" 5
 }
 
+@test "a caller that ignores SIGCHLD gets the exit status" {
+    script 'exit 7'
+    try env --ignore-signal=CHLD "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID" </dev/null
+    rc 7
+}
+
+@test "a foreground run does not keep delete --force waiting" {
+    args sleep 1000
+    "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID" </dev/null 3>&- &
+    p=$!
+    wait_for 5 is_status running "$ID"
+    timeout 5 "$AGENTRT" --root "$ROOT" delete --force "$ID"
+    wait $p && r=0 || r=$?
+    eq "$r" 137
+}
+
+@test "the container is in no session of the caller" {
+    script 'cat /proc/self/stat; cat /proc/1/stat'
+    rt run -b "$BUNDLE" "$ID" >"$TMP/stat"
+    # Fields 5 and 6: group and session; 1 is init's own, 0 one outside the pid namespace.
+    eq "$(tail -n1 "$TMP/stat" | sed 's/.*) //' | cut -d' ' -f3,4)" "1 1"
+}
+
 @test "run --detach returns at once and leaves a running container" {
     args sleep 1000
     rt run --detach --pid-file "$TMP/pid" -b "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&-

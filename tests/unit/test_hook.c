@@ -151,20 +151,28 @@ static void test_env (void)
 static void test_failures (void)
 {
     struct oci_hook hook = { .path = script ("fail", "echo out; echo err >&2; exit 3") };
-    const struct oci_hook two[] = { { .path = script ("good", ":") },
-                                    hook,
-                                    { .path = "/nonexistent" } };
-    const struct oci_hooks hooks = { .poststop = two, .n_poststop = 3 };
-    const struct hook_call call = { .kind = HOOK_POSTSTOP, .state_json = "{}" };
+    const struct oci_hook three[] = { { .path = script ("good", ":") },
+                                      hook,
+                                      { .path = script ("last", "echo yes >ran") } };
+    const struct oci_hooks hooks = {
+        .prestart = three, .n_prestart = 3, .poststop = three, .n_poststop = 3
+    };
+    struct hook_call call = { .kind = HOOK_PRESTART, .state_json = "{}", .cwd = tmp };
     char want[160];
     struct err e;
 
     ok (run (&hook, &e) == -EIO, "exit status 3");
     tap_is (e.msg, "error running prestart hook #0: exit status 3, output: out\nerr",
             "its message");
-    ok (hook_run (&hooks, &call, &e) == -EIO, "the first failure ends the list");
-    tap_is (e.msg, "error running poststop hook #1: exit status 3, output: out\nerr",
+    ok (hook_run (&hooks, &call, &e) == -EIO && !file_is ("ran", "yes\n"),
+        "the first failure ends the list");
+    tap_is (e.msg, "error running prestart hook #1: exit status 3, output: out\nerr",
             "and names its place");
+    call.kind = HOOK_POSTSTOP;
+    ok (hook_run (&hooks, &call, &e) == -EIO && file_is ("ran", "yes\n"),
+        "but all poststop hooks run");
+    tap_is (e.msg, "error running poststop hook #1: exit status 3, output: out\nerr",
+            "and the failure is told");
     hook.path = script ("dies", "kill -KILL $$");
     (void)run (&hook, &e);
     tap_is (e.msg, "error running prestart hook #0: signal: killed", "killed by a signal");

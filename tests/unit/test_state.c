@@ -58,7 +58,7 @@ static void test_root (void)
     ok (state_open_root (path, false, &fd, &e) == 0 && fd == -1, "not there, not to be made");
     ok (state_open_root (path, true, &fd, &e) == 0 && fstat (fd, &st) == 0,
         "made with its parents");
-    ok (st.st_mode == (S_IFDIR | S_ISVTX | 0700), "mode 1700");
+    ok (st.st_mode == (S_IFDIR | 0700), "mode 0700");
     root = fd;
     ok (state_open_root (path, false, &fd, &e) == 0 && fd >= 0, "opened");
     (void)close (fd);
@@ -68,6 +68,13 @@ static void test_root (void)
             state_open_root ("/tmp/..", true, &fd, &e) == -EINVAL,
         "'/' in any spelling");
     ok (state_open_root ("tmp/x", true, &fd, &e) == -EINVAL, "a relative path");
+    (void)snprintf (path, sizeof path, "%s/run/agentrt", tmp);
+    (void)setenv ("XDG_RUNTIME_DIR", tmp, 1);
+    ok (state_open_root (path, true, &fd, &e) == 0 && fstat (fd, &st) == 0 &&
+            st.st_mode == (S_IFDIR | S_ISVTX | 0700),
+        "sticky below XDG_RUNTIME_DIR");
+    (void)close (fd);
+    (void)unsetenv ("XDG_RUNTIME_DIR");
     (void)snprintf (path, sizeof path, "%s/link", tmp);
     ok (symlink ("a/b/root", path) == 0 && state_open_root (path, true, &fd, &e) == -ENOTDIR,
         "a link");
