@@ -86,19 +86,20 @@ int cgroup_clone_fd (const struct cgroup *cg)
 {
     const struct cgroup_hierarchy *h = cgroup_v2_home (cg);
 
-    return h ? h->dir : -1;
+    return h && !cg->no_clone_into ? h->dir : -1;
 }
 
 int cgroup_enter_prepare (struct cgroup *cg, struct err *e)
 {
     for (size_t i = 0; i < cg->n; i++) {
         struct cgroup_hierarchy *h = &cg->h[i];
+        bool v2 = cgroup_is_v2 (h);
 
-        if (cgroup_is_v2 (h))
+        if ((v2 && !cg->no_clone_into) || h->tasks >= 0)
             continue;
         if (h->dir < 0)
             return err_set (e, ESRCH, "cgroup '%s%s' is gone", h->mountpoint, h->path);
-        h->tasks = cgfile_open (h->dir, "tasks", O_WRONLY, e);
+        h->tasks = cgfile_open (h->dir, v2 ? "cgroup.procs" : "tasks", O_WRONLY, e);
         if (h->tasks < 0)
             return err_add (e, "cgroup '%s%s'", h->mountpoint, h->path);
     }
@@ -114,22 +115,6 @@ int cgroup_enter (const struct cgroup *cg, struct err *e)
             (void)err_sys (e, "enter cgroup '%s%s'", h->mountpoint, h->path);
             return cgfile_reword (e);
         }
-    }
-    return 0;
-}
-
-int cgroup_attach (const struct cgroup *cg, pid_t pid, struct err *e)
-{
-    char text[16];
-
-    (void)snprintf (text, sizeof text, "%d", (int)pid);
-    for (size_t i = 0; i < cg->n; i++) {
-        const struct cgroup_hierarchy *h = &cg->h[i];
-
-        if (h->dir < 0)
-            return err_set (e, ESRCH, "cgroup '%s%s' is gone", h->mountpoint, h->path);
-        if (cgfile_write (h->dir, "cgroup.procs", text, e) < 0)
-            return err_add (e, "enter cgroup '%s%s'", h->mountpoint, h->path);
     }
     return 0;
 }

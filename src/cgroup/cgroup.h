@@ -24,7 +24,7 @@ struct cgroup_hierarchy {
     const char *mountpoint;  /* /sys/fs/cgroup/memory */
     const char *path; /* of the container's cgroup, below the mount point, starting with '/' */
     int dir;          /* directory descriptor of that cgroup, -1 until made or opened */
-    int tasks; /* v1: its "tasks" file, open for writing once cgroup_enter is prepared; else -1 */
+    int tasks;        /* what cgroup_enter writes to, once that is prepared; else -1 */
     /* cgroup_create made (and cgroup_remove removes) it. Told by cgroup_locate already: it was
      * not there yet. One that was there, empty, is used and stays (runtime.md, "Delete": only
      * what create made), as do the folders on the way, which other containers share. */
@@ -37,6 +37,7 @@ struct cgroup {
     size_t n;
     bool given;           /* the path was in the config: not being allowed to make it is an error */
     bool fresh;           /* cgroup_create came first: no process is in it yet */
+    bool no_clone_into;   /* set by the caller: enter without CLONE_INTO_CGROUP, see below */
     uint32_t device_prog; /* v2: id of the device filter that cgroup_limit attached, 0 = none */
 };
 
@@ -75,23 +76,20 @@ int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resource
 /* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed.
  * Linux 6.13 and later kill the child at its birth when cgroup.kill was written in the one cgroup
  * and not in the other, in the caller's own or in this one (kill_seq is compared across the two):
- * a child that dies so is cloned again without, then cgroup_attach moves it. */
+ * a child that dies so is cloned again with no_clone_into set, and enters by itself. */
 int cgroup_clone_fd (const struct cgroup *cg);
 
-/* Opens the v1 tasks files that cgroup_enter writes to; cgroup_create has done so. exec calls it
- * after cgroup_reopen. The kernel checks the opener's rights, so entering works from a new user
+/* Opens what cgroup_enter writes to: the v1 tasks files, and with no_clone_into v2's cgroup.procs.
+ * cgroup_create has done so; exec calls it after cgroup_reopen. Opens nothing twice. The kernel checks the opener's rights, so entering works from a new user
  * namespace. */
 int cgroup_enter_prepare (struct cgroup *cg, struct err *e);
 
-/* In the child, first thing: writes "0" to each prepared v1 tasks file. Moving oneself as a
+/* In the child, first thing: writes "0" to each prepared file. Moving oneself as a
  * single thread needs no global lock in the kernel, so this costs microseconds where moving
  * another process costs an RCU grace period. Allocates nothing. */
 int cgroup_enter (const struct cgroup *cg, struct err *e);
 /* True membership, read from PROCFS/PID/cgroup. PID 0 is the caller. */
 int cgroup_enter_check (const struct cgroup *cg, int procfs, pid_t pid, struct err *e);
-
-/* Moves another process in (exec falls back to it where CLONE_INTO_CGROUP is not there). */
-int cgroup_attach (const struct cgroup *cg, pid_t pid, struct err *e);
 
 /* Freezes or thaws and waits until it is so (at most 10 s). */
 int cgroup_freeze (struct cgroup *cg, bool frozen, struct err *e);

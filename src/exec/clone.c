@@ -23,23 +23,59 @@
  * KiB alone. Untouched pages cost nothing. */
 #define TRAMPOLINE_STACK ((size_t)1024 * 1024)
 
+struct clone_request {
+    uint64_t flags, exit_signal;
+    int cgroup; /* for CLONE_INTO_CGROUP, -1: none */
+};
+
+/* clone3; 0 in the child. */
+static long clone_new (const struct clone_request *c, int *pidfd)
+{
+    struct clone_args args = { .flags = c->flags | CLONE_PIDFD,
+                               .pidfd = (uint64_t)(uintptr_t)pidfd,
+                               .exit_signal = c->exit_signal };
+
+    if (c->cgroup >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)c->cgroup;
+    }
+    return syscall (SYS_clone3, &args, sizeof args);
+}
+
+/* clone, for where a seccomp filter around us answers clone3 with ENOSYS because it cannot look into
+ * its arguments, as Docker's does. It knows all flags that are used here but CLONE_INTO_CGROUP. */
+static long clone_old (const struct clone_request *c, int *pidfd)
+{
+    return syscall (SYS_clone, c->flags | CLONE_PIDFD | c->exit_signal, NULL, pidfd, NULL, NULL);
+}
+
+/* Without clone3 the child enters its cgroup by itself. */
+static int prepare_clone_old (struct run *r, struct err *e)
+{
+    r->cgroup.no_clone_into = true;
+    return r->plan.cgroup.disabled ? 0 : cgroup_enter_prepare (&r->cgroup, e);
+}
+
 /* Runs the child where it succeeds as such; returns its pid to the caller. */
 static int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e)
 {
+    const struct clone_request c = { .flags = more_flags | ns_clone3_flags (&r->plan),
+                                     .exit_signal = exit_signal,
+                                     .cgroup = r->plan.cgroup.disabled
+                                                   ? -1
+                                                   : cgroup_clone_fd (&r->cgroup) };
     int pidfd = -1;
-    struct clone_args args = { .flags = CLONE_PIDFD | more_flags | ns_clone3_flags (&r->plan),
-                               .pidfd = (uint64_t)(uintptr_t)&pidfd,
-                               .exit_signal = exit_signal };
-    int cgroup = r->plan.cgroup.disabled ? -1 : cgroup_clone_fd (&r->cgroup);
-    long pid;
+    long pid = clone_new (&c, &pidfd);
 
-    if (cgroup >= 0) {
-        args.flags |= CLONE_INTO_CGROUP;
-        args.cgroup = (uint64_t)cgroup;
+    if (pid < 0 && errno == ENOSYS) {
+        int result = prepare_clone_old (r, e);
+
+        if (result < 0)
+            return result;
+        pid = clone_old (&c, &pidfd);
     }
-    pid = syscall (SYS_clone3, &args, sizeof args);
     if (pid < 0)
-        return err_sys (e, "clone3 with the container's namespaces");
+        return err_sys (e, "clone a process with the container's namespaces");
     if (pid == 0)
         run_child (r);
     r->pid = (pid_t)pid;

@@ -204,6 +204,7 @@ static int parent_intent (struct run *r, struct err *e)
 
     if (!r->plan.cgroup.disabled)
         result = cgroup_locate (&r->plan.cgroup, r->arena, &r->cgroup, e);
+    r->cgroup.no_clone_into = r->no_clone_into;
     if (result == 0)
         result = facts_saved_state (r, &r->saved, e);
     return result < 0 ? result : state_write (&r->state, &r->saved, e);

@@ -36,6 +36,7 @@ int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
     r->plan.cgroup.disabled = !r->saved.cgroup;
     if (r->saved.cgroup)
         result = cgroup_reopen (r->saved.cgroup, r->arena, &r->cgroup, e);
+    r->cgroup.no_clone_into = r->no_clone_into;
     if (result == 0 && !r->saved.creating)
         result = read_config (r, e);
     return result;

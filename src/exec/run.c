@@ -78,26 +78,34 @@ static void steps_undo (const struct step *steps, size_t done, struct run *r)
             steps[done].undo (r);
 }
 
-/* What the child said before it ended is the better error. If it ended without a word, how it
- * ended is: most often the memory limit was too small for it. */
-static void prefer_child_error (struct run *r, struct err *e)
+/* How a child ended that said nothing: most often the memory limit was too small for it. One that
+ * the kernel killed at its birth (see cgroup_clone_fd) is told apart by that nobody else did it. */
+static void describe_end (struct run *r, struct err *e)
 {
     siginfo_t info = { 0 };
     uint64_t kills = 0;
     struct err ignored = { 0 };
+    bool cgroup = !r->plan.cgroup.disabled;
 
-    if (r->pidfd < 0 || sync_pending_error (r->sync, e) || e->code != EPIPE)
-        return;
     if (waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOWAIT) < 0)
         return;
-    if (!r->plan.cgroup.disabled)
+    if (cgroup)
         (void)cgroup_oom_kills (&r->cgroup, &kills, &ignored);
+    r->died_at_birth = cgroup && cgroup_clone_fd (&r->cgroup) >= 0 && kills == 0 &&
+                       info.si_code == CLD_KILLED && info.si_status == SIGKILL;
     (void)err_set (e, EPIPE, "container init ended during its set-up: %s %d%s",
                    info.si_code == CLD_EXITED ? "exit status" : "signal", info.si_status,
                    kills ? " (out of memory: the memory limit is too low)" : "");
 }
 
-int run_parent (struct run *r, struct err *e)
+/* What the child said before it ended is the better error. */
+static void prefer_child_error (struct run *r, struct err *e)
+{
+    if (r->pidfd >= 0 && !sync_pending_error (r->sync, e) && e->code == EPIPE)
+        describe_end (r, e);
+}
+
+static int run_parent_once (struct run *r, struct err *e)
 {
     size_t done;
     int result = steps_walk (parent_steps, n_parent_step_functions, r, &done, e);
@@ -107,6 +115,19 @@ int run_parent (struct run *r, struct err *e)
     prefer_child_error (r, e);
     steps_undo (parent_steps, done, r);
     return -e->code;
+}
+
+int run_parent (struct run *r, struct err *e)
+{
+    const struct run unused = *r;
+    int result = run_parent_once (r, e);
+
+    if (result == 0 || !r->died_at_birth)
+        return result;
+    run_close (r);
+    *r = unused;
+    r->no_clone_into = true;
+    return run_parent_once (r, e);
 }
 
 static void child_execute (struct run *r, struct err *e)

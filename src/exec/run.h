@@ -51,6 +51,8 @@ struct run {
     struct mnt_sources sources;
     struct seccomp_filter filter;
     struct cgroup cgroup;
+    bool no_clone_into; /* a child cloned into its cgroup was killed at once: not again */
+    bool died_at_birth; /* that is what just happened */
     struct state_gate gate;
     int console;         /* connected socket that gets the pty, -1: no terminal */
     int tty_parent;      /* run -t: the parent's end of that pair, else -1 */

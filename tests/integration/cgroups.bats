@@ -283,3 +283,28 @@ teardown ()
     eq "$(rt ps -f json "$ID" | jq length)" 2
     rt delete -f "$ID"
 }
+
+@test "a cgroup in which cgroup.kill was written before still takes a container" {
+    # Linux 6.13 and later kill what is cloned into it at its birth.
+    [ -e /sys/fs/cgroup/unified/cgroup.procs ] || fail "this host has no cgroup2 hierarchy"
+    mkdir -p "/sys/fs/cgroup/unified/$MARK/box"
+    echo 1 >"/sys/fs/cgroup/unified/$MARK/box/cgroup.kill"
+    args sh -c 'grep ^0:: /proc/self/cgroup'
+    try rt run -b "$BUNDLE" "$ID"
+    eq "$status" 0
+    match "$output" "^0::/"
+    rmdir "/sys/fs/cgroup/unified/$MARK/box"
+}
+
+@test "where clone3 is refused, as inside Docker, clone does it" {
+    args sh -c 'grep -c box /proc/self/cgroup; sleep 1000'
+    edit 'del (.linux.namespaces[] | select (.type == "cgroup"))'
+    try strace -f -o "$TMP/trace" -e trace=clone3 -e inject=clone3:error=ENOSYS \
+        "$AGENTRT" --root "$ROOT" run -d -b "$BUNDLE" "$ID"
+    grep -q 'clone3.*ENOSYS.*INJECTED' "$TMP/trace"
+    try strace -f -o "$TMP/trace" -e trace=clone3 -e inject=clone3:error=ENOSYS \
+        "$AGENTRT" --root "$ROOT" exec "$ID" grep -c box /proc/self/cgroup
+    grep -q 'clone3.*ENOSYS.*INJECTED' "$TMP/trace"
+    [ "$output" -ge 9 ]
+    rt delete -f "$ID"
+}
