@@ -170,7 +170,7 @@ static void undo_claim (struct run *r)
 
     if (r->state.dir < 0)
         return; /* another create holds the id: its directory is not ours to remove */
-    if (r->hooks_ran)
+    if (r->poststop_due)
         (void)run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0,
                          &ignored); /* the first error counts */
     (void)state_remove (&r->state, &ignored);
@@ -242,6 +242,7 @@ static int parent_clone (struct run *r, struct err *e)
 {
     int result = run_clone (r, e);
 
+    r->poststop_due = result == 0;
     cleanup_fd (&r->sync_child); /* or the end of the child would not be seen */
     r->sync_child = -1;
     return result;
@@ -298,7 +299,6 @@ static int parent_hooks_runtime (struct run *r, struct err *e)
 {
     int result;
 
-    r->hooks_ran = true;
     result = run_hooks (r, HOOK_PRESTART, STATUS_CREATING, r->pid, e);
     if (result == 0)
         result = run_hooks (r, HOOK_CREATE_RUNTIME, STATUS_CREATING, r->pid, e);

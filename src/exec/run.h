@@ -43,7 +43,7 @@ struct run {
     int bundle_dir; /* the bundle */
     struct state state;
     struct oci_saved_state saved;
-    bool hooks_ran; /* a runtime hook was started, so poststop hooks are due if this fails */
+    bool poststop_due; /* there was an init, so its hooks may have left something (runtime-spec) */
 
     /* prepared for the child */
     int procfs;
