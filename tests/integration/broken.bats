@@ -24,40 +24,29 @@ GOLDEN=$BATS_TEST_DIRNAME/../golden
     [ $n -ge 60 ] || fail "only $n broken configs"
 }
 
+# compact: config.json on one line, without its newline.
+compact ()
+{
+    jq -c . "$BUNDLE/config.json" | tr -d '\n' >"$TMP/compact"
+    mv "$TMP/compact" "$BUNDLE/config.json"
+}
+
 @test "a good config cut off at every byte: always status 1, one line, no effect" {
-    local n size start=$SECONDS
+    local start=$SECONDS
     args sleep 1000
-    jq -c . "$BUNDLE/config.json" | tr -d '\n' >"$TMP/good"
-    size=$(stat -c %s "$TMP/good")
+    compact
     mkdir -p "$ROOT"
-    for ((n = 0; n < size; n++)); do
-        head -c $n "$TMP/good" >"$BUNDLE/config.json"
-        "$AGENTRT" --root "$ROOT" create -b "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 3>&- &&
-            fail "cut at $n: taken"
-        [ $? -le 127 ] || fail "cut at $n: died"
-        [ "$(wc -l <"$TMP/output")" -eq 1 ] || fail "cut at $n: $(cat "$TMP/output")"
-    done
+    eq "$("$BATS_TEST_DIRNAME/../lib/mangle.sh" cut "$BUNDLE" "$ROOT" "$ID" 2>&1)" ""
     eq "$(ls "$ROOT")" ""
-    echo "$size cuts in $((SECONDS - start)) s" >&3
-    cp "$TMP/good" "$BUNDLE/config.json"
+    echo "# $(stat -c %s "$BUNDLE/config.json") cuts in $((SECONDS - start)) s" >&3
     created
     rt delete -f "$ID"
 }
 
 @test "one byte changed at a time: never a crash, never a hang, nothing left" {
-    local n size status
     script true
-    jq -c . "$BUNDLE/config.json" | tr -d '\n' >"$TMP/good"
-    size=$(stat -c %s "$TMP/good")
-    for ((n = 0; n < size; n += 7)); do
-        cp "$TMP/good" "$BUNDLE/config.json"
-        printf '\x%02x' $((n * 31 % 256)) | xargs -0 printf >"$TMP/byte"
-        dd if="$TMP/byte" of="$BUNDLE/config.json" bs=1 seek=$n conv=notrunc 2>/dev/null
-        status=0
-        timeout 10 "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID" </dev/null >"$TMP/output" 2>&1 \
-            3>&- || status=$?
-        [ $status -lt 124 ] || fail "byte $n: status $status: $(cat "$TMP/output")"
-    done
+    compact
+    eq "$("$BATS_TEST_DIRNAME/../lib/mangle.sh" change "$BUNDLE" "$ROOT" "$ID" 2>&1)" ""
 }
 
 @test "config.json itself: missing, a folder, a fifo, a symlink, unreadable, huge" {
@@ -82,7 +71,6 @@ GOLDEN=$BATS_TEST_DIRNAME/../golden
     for b in /nonexistent "$TMP/good" ""; do
         try rt create -b "$b" "$ID"
         rc 1
-        no_match "$output" '[Nn]o such file or directory$'
     done
 }
 

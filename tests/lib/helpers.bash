@@ -50,21 +50,7 @@ finish_test ()
 # snapshot: the state of the host, as text.
 snapshot ()
 {
-    local p pids
-
-    pids=$(echo /proc/[0-9]*)
-    for p in $pids; do
-        # Not this pipeline's own shells.
-        case $p in /proc/$BASHPID) continue ;; esac
-        [ -e "$p" ] || continue
-        { read -r comm <"$p/comm"; } 2>/dev/null || continue
-        echo "process ${p#/proc/} $comm"
-    done
-    cat /proc/self/mountinfo
-    find /sys/fs/cgroup -type d -name "*$MARK*" 2>/dev/null
-    ls -A "$ROOT" 2>/dev/null | grep -v '^\.' | sed 's/^/state /'
-    find /dev/shm -mindepth 1
-    ls /sys/class/net | sed 's/^/link /'
+    "$BATS_TEST_DIRNAME/../lib/snapshot.sh" "$MARK" "$ROOT"
 }
 
 # sweep: after a failure, so that the next test finds a clean house.
