@@ -15,33 +15,30 @@ int err_set (struct err *e, int code, const char *fmt, ...)
     return -code;
 }
 
-/* Engines match "no such file or directory" and "permission denied" in lower case (docker's exit
- * codes 126 and 127), so the system's own texts are lowered: one spelling everywhere. */
-static void append_strerror (char *msg, size_t size, int code)
-{
-    size_t len = strlen (msg);
+/* Docker and Podman search a runtime's message for the system's texts and take them for an answer
+ * about the workload: "no such file or directory" becomes exit code 127, "permission denied" 126
+ * (oci-matrix 1.6). Those of the runtime's own failures are in other words. */
+static const struct {
+    int code;
+    const char *text;
+} own_words[] = {
+    { ENOENT, "it is not there" }, { EACCES, "access refused" },
+    { EPERM, "not allowed" },      { ENOTDIR, "something on the path is no folder" },
+    { EISDIR, "it is a folder" },
+};
 
-    (void)snprintf (msg + len, size - len, ": %s", strerrordesc_np (code) ?: "unknown error");
-    if (len + 2 < size && msg[len + 2] >= 'A' && msg[len + 2] <= 'Z')
-        msg[len + 2] = (char)(msg[len + 2] - 'A' + 'a');
+static const char *describe (int code)
+{
+    for (size_t i = 0; i < sizeof own_words / sizeof own_words[0]; i++)
+        if (own_words[i].code == code)
+            return own_words[i].text;
+    return strerrordesc_np (code) ?: "unknown error";
 }
 
 int err_sys (struct err *e, const char *fmt, ...)
 {
     int code = errno ?: EIO;
-    va_list ap;
-
-    e->code = code;
-    va_start (ap, fmt);
-    (void)vsnprintf (e->msg, sizeof e->msg, fmt, ap);
-    va_end (ap);
-    append_strerror (e->msg, sizeof e->msg, code);
-    return -code;
-}
-
-int err_sym (struct err *e, const char *fmt, ...)
-{
-    int code = errno ?: EIO;
+    const char *name = strerrorname_np (code) ?: "unnamed";
     size_t len;
     va_list ap;
 
@@ -50,7 +47,9 @@ int err_sym (struct err *e, const char *fmt, ...)
     (void)vsnprintf (e->msg, sizeof e->msg, fmt, ap);
     va_end (ap);
     len = strlen (e->msg);
-    (void)snprintf (e->msg + len, sizeof e->msg - len, ": %s", strerrorname_np (code) ?: "unknown");
+    (void)snprintf (e->msg + len, sizeof e->msg - len, ": %s (%s)", describe (code), name);
+    if (len + 2 < sizeof e->msg && e->msg[len + 2] >= 'A' && e->msg[len + 2] <= 'Z')
+        e->msg[len + 2] = (char)(e->msg[len + 2] - 'A' + 'a'); /* one sentence, one spelling */
     return -code;
 }
 

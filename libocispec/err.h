@@ -20,13 +20,9 @@ _Static_assert(sizeof (struct err) == 512, "struct err is one 512-byte message")
 /* Sets CODE (a positive errno) and the formatted text. Returns -CODE. */
 int err_set (struct err *e, int code, const char *fmt, ...) __attribute__ ((format (printf, 3, 4)));
 
-/* Like err_set with code errno, and ": <strerror>" appended. Returns -errno (-EIO for errno 0). */
+/* Like err_set with code errno, and ": <what errno means> (<its name>)" appended, in words that no
+ * engine takes for an answer about the workload. Returns -errno (-EIO if errno is 0). */
 int err_sys (struct err *e, const char *fmt, ...) __attribute__ ((format (printf, 2, 3)));
-
-/* Like err_sys with errno's symbol ("EPERM") for the text. For set-up steps: engines take
- * "permission denied" and "no such file or directory" anywhere in a message for the workload's 126
- * and 127. */
-int err_sym (struct err *e, const char *fmt, ...) __attribute__ ((format (printf, 2, 3)));
 
 /* Puts "<formatted>: " before the text that is there. Keeps the code and returns -code. A text that
  * no longer fits loses its tail, never its head. */

@@ -111,10 +111,8 @@ int cgroup_enter (const struct cgroup *cg, struct err *e)
     for (size_t i = 0; i < cg->n; i++) {
         const struct cgroup_hierarchy *h = &cg->h[i];
 
-        if (h->tasks >= 0 && write (h->tasks, "0", 1) != 1) {
-            (void)err_sys (e, "enter cgroup '%s%s'", h->mountpoint, h->path);
-            return cgfile_reword (e);
-        }
+        if (h->tasks >= 0 && write (h->tasks, "0", 1) != 1)
+            return err_sys (e, "enter cgroup '%s%s'", h->mountpoint, h->path);
     }
     return 0;
 }
@@ -153,7 +151,7 @@ int cgroup_enter_check (const struct cgroup *cg, int procfs, pid_t pid, struct e
         (void)snprintf (path, sizeof path, "%d/cgroup", (int)pid);
     r = fd_read_file (procfs, path, 65536, FD_PROC, &a, &text, NULL, e);
     if (r < 0)
-        return cgfile_reword (e);
+        return r;
     for (size_t i = 0; i < cg->n; i++) {
         const struct cgroup_hierarchy *h = &cg->h[i];
 

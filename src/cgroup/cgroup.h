@@ -80,8 +80,8 @@ int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resource
 int cgroup_clone_fd (const struct cgroup *cg);
 
 /* Opens what cgroup_enter writes to: the v1 tasks files, and with no_clone_into v2's cgroup.procs.
- * cgroup_create has done so; exec calls it after cgroup_reopen. Opens nothing twice. The kernel checks the opener's rights, so entering works from a new user
- * namespace. */
+ * cgroup_create has done so; exec calls it after cgroup_reopen. Opens nothing twice. The kernel
+ * checks the opener's rights, so entering works from a new user namespace. */
 int cgroup_enter_prepare (struct cgroup *cg, struct err *e);
 
 /* In the child, first thing: writes "0" to each prepared file. Moving oneself as a

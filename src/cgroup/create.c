@@ -95,7 +95,7 @@ static int make_level (const struct making *m, int *dir, const char *name, bool 
         v2_enable (m->cg, m->res, *dir);
     m->h->made = mkdirat (*dir, name, 0755) == 0;
     if (!m->h->made && errno != EEXIST)
-        return cgfile_reword ((err_sys (e, "make it"), e));
+        return err_sys (e, "make it");
     child = cgfile_open (*dir, name, (is_last ? O_RDONLY : O_PATH) | O_DIRECTORY, e);
     if (child < 0)
         return child;

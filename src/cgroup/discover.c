@@ -127,9 +127,7 @@ int cgroup_clean_path (const char *path, struct arena *a, const char **ret, stru
 
 static int read_proc (const char *path, struct arena *a, char **ret, struct err *e)
 {
-    int r = fd_read_file (AT_FDCWD, path, PROC_MAX, FD_HOST, a, ret, NULL, e);
-
-    return r < 0 ? cgfile_reword (e) : 0;
+    return fd_read_file (AT_FDCWD, path, PROC_MAX, FD_HOST, a, ret, NULL, e);
 }
 
 /* The part of the hierarchy that is mounted at MOUNTPOINT ("/" but in a container's bind mount of

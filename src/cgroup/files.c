@@ -13,44 +13,19 @@
 /* The largest file is cgroup.procs of a cgroup with as many processes as a kernel can have. */
 #define FILE_MAX ((size_t)32 * 1024 * 1024)
 
-static const struct {
-    const char *text, *instead;
-} reworded[] = {
-    { "no such file or directory", "it is not there" },
-    { "permission denied", "access refused" },
-};
-
-int cgfile_reword (struct err *e)
-{
-    for (size_t i = 0; i < ARRAY_LEN (reworded); i++) {
-        size_t len = strlen (reworded[i].text);
-        char *at = strstr (e->msg, reworded[i].text);
-
-        if (at && at[len] == '\0')
-            (void)strcpy (at, reworded[i].instead); /* it is shorter */
-    }
-    return -e->code;
-}
-
 int cgfile_open (int dir, const char *path, int flags, struct err *e)
 {
-    int fd = fd_open (dir, path, flags, FD_PROC, e);
-
-    return fd >= 0 ? fd : cgfile_reword (e);
+    return fd_open (dir, path, flags, FD_PROC, e);
 }
 
 int cgfile_write (int dir, const char *file, const char *text, struct err *e)
 {
-    int r = fd_write_kernel (dir, file, text, FD_PROC, e);
-
-    return r >= 0 ? r : cgfile_reword (e);
+    return fd_write_kernel (dir, file, text, FD_PROC, e);
 }
 
 int cgfile_read (int dir, const char *file, struct arena *a, char **ret, struct err *e)
 {
-    int r = fd_read_file (dir, file, FILE_MAX, FD_PROC, a, ret, NULL, e);
-
-    return r >= 0 ? r : cgfile_reword (e);
+    return fd_read_file (dir, file, FILE_MAX, FD_PROC, a, ret, NULL, e);
 }
 
 int cgfile_number (int dir, const char *file, const char *key, uint64_t *ret, struct err *e)
@@ -79,7 +54,7 @@ int cgfile_mount (const struct cgroup_hierarchy *h, struct err *e)
     struct statfs st;
 
     if (fd < 0)
-        return cgfile_reword (e);
+        return fd;
     if (fstatfs (fd, &st) < 0)
         return err_sys (e, "statfs '%s'", h->mountpoint);
     if (st.f_type != want)

@@ -8,15 +8,12 @@
 #include "cgroup/cgroup.h"
 
 /* ---- files.c: cgroupfs by descriptor ----
- * fd.h's calls with FD_PROC. Messages never say "no such file or directory" or "permission denied":
- * engines take these two for the workload's (oci-matrix 1.6). */
+ * fd.h's calls with FD_PROC. */
 int cgfile_open (int dir, const char *path, int flags, struct err *e);
 int cgfile_write (int dir, const char *file, const char *text, struct err *e);
 int cgfile_read (int dir, const char *file, struct arena *a, char **ret, struct err *e);
 /* The number behind KEY in a file of "KEY NUMBER" lines; KEY NULL: the file is the number. */
 int cgfile_number (int dir, const char *file, const char *key, uint64_t *ret, struct err *e);
-/* Rewords a message that fd.h wrote. Returns -code. */
-int cgfile_reword (struct err *e);
 
 /* The mount point of H, O_PATH, once the kernel says that it is a cgroup hierarchy of the right
  * kind. */

@@ -24,8 +24,7 @@ static int rmdir_at (int parent, const char *name, void *data, struct err *e)
         (*busy)++;
         return 0;
     }
-    (void)err_sys (e, "remove sub-cgroup '%s'", name);
-    return cgfile_reword (e);
+    return err_sys (e, "remove sub-cgroup '%s'", name);
 }
 
 /* Returns 1 while it is busy. Its parent is reached from its own descriptor, so that what is
@@ -39,7 +38,7 @@ static int remove_leaf (struct cgroup_hierarchy *h, struct err *e)
     if (r >= 0)
         r = rmdir_at (parent, strrchr (h->path, '/') + 1, &busy, e);
     if (r < 0)
-        return cgfile_reword (e);
+        return r;
     if (busy)
         return 1;
     cleanup_fd (&h->dir);

@@ -94,7 +94,7 @@ static int go_up (struct walker *k, struct err *e)
     int fd = fd_open (k->dir, "..", O_RDONLY | O_DIRECTORY, FD_HOST, e);
 
     if (fd < 0)
-        return cgfile_reword (e);
+        return fd;
     (void)close (k->dir);
     k->dir = fd;
     k->chain = n->next;

@@ -42,8 +42,9 @@ static long clone_new (const struct clone_request *c, int *pidfd)
     return syscall (SYS_clone3, &args, sizeof args);
 }
 
-/* clone, for where a seccomp filter around us answers clone3 with ENOSYS because it cannot look into
- * its arguments, as Docker's does. It knows all flags that are used here but CLONE_INTO_CGROUP. */
+/* clone, for where a seccomp filter around us answers clone3 with ENOSYS because it cannot look
+ * into its arguments, as Docker's does. It knows all flags that are used here but
+ * CLONE_INTO_CGROUP. */
 static long clone_old (const struct clone_request *c, int *pidfd)
 {
     return syscall (SYS_clone, c->flags | CLONE_PIDFD | c->exit_signal, NULL, pidfd, NULL, NULL);

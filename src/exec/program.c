@@ -70,13 +70,13 @@ static int try_file (const char *path)
 }
 
 /* The texts that dockerd and podman turn into 126 and 127 (oci-matrix 1.6). */
-static int not_runnable (const char *name, int code, struct err *e)
+int program_error (const char *name, int code, struct err *e)
 {
     if (code == ENOENT || code == ENOTDIR)
         return err_set (e, code, "exec: \"%s\": stat %s: %s", name, name,
                         code == ENOENT ? "no such file or directory" : "not a directory");
     if (code == EISDIR)
-        return err_set (e, code, "exec: \"%s\": is a directory", name);
+        return err_set (e, code, "exec: \"%s\": is a directory: permission denied", name);
     if (code == EACCES || code == EPERM)
         return err_set (e, EACCES, "exec: \"%s\": permission denied", name);
     errno = code;
@@ -112,7 +112,7 @@ static int find_in_path (struct run *r, const char *name, struct err *e)
             seen = code;
     }
     if (seen)
-        return not_runnable (name, seen, e);
+        return program_error (name, seen, e);
     return err_set (e, ENOENT, "exec: \"%s\": executable file not found in $PATH", name);
 }
 
@@ -125,7 +125,7 @@ int program_find (struct run *r, struct err *e)
         return find_in_path (r, name, e);
     code = name[0] ? try_file (name) : ENOENT;
     if (code)
-        return not_runnable (name, code, e);
+        return program_error (name, code, e);
     r->executable = name;
     return 0;
 }

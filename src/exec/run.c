@@ -135,7 +135,13 @@ static void child_execute (struct run *r, struct err *e)
     const struct plan_process *p = &r->plan.process;
 
     (void)execve (r->executable, p->args, p->env);
-    (void)err_sys (e, "exec %s", p->args[0]);
+    if (errno == ENOENT) /* the file was there a moment ago */
+        (void)err_set (
+            e, ENOENT,
+            "exec: \"%s\": no such file or directory: its interpreter or loader is missing",
+            p->args[0]);
+    else
+        (void)program_error (p->args[0], errno, e);
 }
 
 /* Lets go of what is the parent's: its end of the socket (or its death would not be seen) and its

@@ -136,4 +136,7 @@ int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, str
 int program_chdir (struct run *r, struct err *e);
 int program_cwd_check (struct err *e);
 int program_find (struct run *r, struct err *e);
+/* What CODE of execve, or of a look at the file, means for program NAME: in the texts that engines
+ * turn into exit codes. Returns -code. */
+int program_error (const char *name, int code, struct err *e);
 int program_set_home (struct run *r, struct err *e);

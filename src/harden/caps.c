@@ -35,7 +35,7 @@ static int get_permitted (uint64_t *ret, struct err *e)
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
     if (capget (&head, data) < 0)
-        return err_sym (e, "read the capabilities");
+        return err_sys (e, "read the capabilities");
     *ret = (uint64_t)data[1].permitted << 32 | data[0].permitted;
     return 0;
 }
@@ -60,7 +60,7 @@ int caps_drop_bounding (const struct plan_process *p, struct err *e)
         if (p->caps[CAPS_BOUNDING] >> cap & 1 || cap_get_bound (cap) == 0)
             continue;
         if (cap_drop_bound (cap) < 0)
-            return err_sym (e, "drop %s from the bounding set", first_name (UINT64_C (1) << cap));
+            return err_sys (e, "drop %s from the bounding set", first_name (UINT64_C (1) << cap));
     }
     return 0;
 }
@@ -91,7 +91,7 @@ int caps_drop_bounding_check (const struct plan_process *p, int procfs, struct e
 int caps_keep (struct err *e)
 {
     if (prctl (PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
-        return err_sym (e, "keep the capabilities across the change of the uid");
+        return err_sys (e, "keep the capabilities across the change of the uid");
     return 0;
 }
 
@@ -107,16 +107,16 @@ static int capset_error (const struct plan_process *p, struct err *e)
         return err_set (e, code, "process.capabilities.permitted: this process has no %s to give",
                         first_name (missing));
     errno = code;
-    return err_sym (e, "process.capabilities: set the capabilities");
+    return err_sys (e, "process.capabilities: set the capabilities");
 }
 
 static int raise_ambient (uint64_t set, struct err *e)
 {
     if (cap_reset_ambient () < 0)
-        return err_sym (e, "clear the ambient capabilities");
+        return err_sys (e, "clear the ambient capabilities");
     for (int cap = 0; cap < CAP_LAST_CAP + 1; cap++)
         if (set >> cap & 1 && cap_set_ambient (cap, CAP_SET) < 0)
-            return err_sym (e, "can't raise ambient capability %s",
+            return err_sys (e, "can't raise ambient capability %s",
                             first_name (UINT64_C (1) << cap));
     return 0;
 }

@@ -26,7 +26,7 @@ int fds_check_preserved (unsigned int n, struct err *e)
 int fds_cloexec_from (unsigned int first, struct err *e)
 {
     if (syscall (SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-        return err_sym (e, "close the descriptors from %u on", first);
+        return err_sys (e, "close the descriptors from %u on", first);
     return 0;
 }
 
@@ -76,5 +76,5 @@ int fds_check (unsigned int first, int procfs, struct err *e)
         return dir;
     while (r == 0 && (n = syscall (SYS_getdents64, dir, buf, sizeof buf)) > 0)
         r = check_entries (buf, n, first, e);
-    return n < 0 ? err_sym (e, "list the descriptors") : r;
+    return n < 0 ? err_sys (e, "list the descriptors") : r;
 }

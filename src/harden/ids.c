@@ -14,7 +14,7 @@ static int set_groups (const struct plan_process *p, bool denied, struct err *e)
         return err_set (e, EPERM,
                         "process.user.additionalGids: the user namespace forbids setgroups");
     if (setgroups (p->n_gids, p->gids) < 0)
-        return err_sym (e, "process.user.additionalGids: set %zu groups", p->n_gids);
+        return err_sys (e, "process.user.additionalGids: set %zu groups", p->n_gids);
     return 0;
 }
 
@@ -25,9 +25,9 @@ int ids_set (const struct plan_process *p, bool setgroups_denied, struct err *e)
     if (r < 0)
         return r;
     if (setresgid (p->gid, p->gid, p->gid) < 0)
-        return err_sym (e, "process.user.gid: become group %u", p->gid);
+        return err_sys (e, "process.user.gid: become group %u", p->gid);
     if (setresuid (p->uid, p->uid, p->uid) < 0)
-        return err_sym (e, "process.user.uid: become user %u", p->uid);
+        return err_sys (e, "process.user.uid: become user %u", p->uid);
     (void)umask (p->umask); /* cannot fail */
     return 0;
 }
@@ -67,7 +67,7 @@ int ids_check (const struct plan_process *p, bool setgroups_denied, struct err *
     gid_t gid[3];
 
     if (getresuid (&uid[0], &uid[1], &uid[2]) < 0 || getresgid (&gid[0], &gid[1], &gid[2]) < 0)
-        return err_sym (e, "read the ids");
+        return err_sys (e, "read the ids");
     for (int i = 0; i < 3; i++)
         if (uid[i] != p->uid || gid[i] != p->gid)
             return err_set (e, EPERM, "process.user: found ids %u:%u, wanted %u:%u", uid[i], gid[i],

@@ -29,7 +29,7 @@ static int describe (char *buf, size_t size, struct err *e)
         keyctl (KEYCTL_DESCRIBE, (unsigned long)KEY_SPEC_SESSION_KEYRING, (uintptr_t)buf, size);
 
     if (n < 0)
-        return err_sym (e, "describe the session keyring");
+        return err_sys (e, "describe the session keyring");
     if ((size_t)n > size)
         return err_set (e, EMSGSIZE, "the session keyring's name is too long");
     return 0;
@@ -59,7 +59,7 @@ static int let_search (const struct plan *p, long id, struct err *e)
     if (!perm)
         return err_set (e, EPROTO, "the session keyring has no permissions");
     if (keyctl (KEYCTL_SETPERM, (unsigned long)id, strtoul (perm, NULL, 16) | more, 0) < 0)
-        return err_sym (e, "let the container search its session keyring");
+        return err_sys (e, "let the container search its session keyring");
     return 0;
 }
 
@@ -72,7 +72,7 @@ static long join (const char *name, const char *label, int procfs, struct err *e
         return -e->code;
     id = keyctl (KEYCTL_JOIN_SESSION_KEYRING, (uintptr_t)name, 0, 0);
     if (id < 0)
-        id = err_sym (e, "join the session keyring '%s' (--no-new-keyring does without)", name);
+        id = err_sys (e, "join the session keyring '%s' (--no-new-keyring does without)", name);
     if (label && id >= 0 && lsm_set_keycreate (NULL, procfs, e) < 0)
         return -e->code;
     return id;

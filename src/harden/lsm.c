@@ -64,7 +64,7 @@ static int write_attr (int procfs, const char *file, const char *text, struct er
         return err_add (e, "open `/proc/%s`", file);
     n = write (fd, text, strlen (text));
     if (n < 0)
-        return err_sym (e, "write '%s' to `/proc/%s`", text, file);
+        return err_sys (e, "write '%s' to `/proc/%s`", text, file);
     return 0;
 }
 
@@ -77,7 +77,7 @@ static int read_attr (int procfs, const char *file, char buf[LABEL_MAX], struct 
         return err_add (e, "open `/proc/%s`", file);
     n = read (fd, buf, LABEL_MAX - 1);
     if (n < 0)
-        return err_sym (e, "read `/proc/%s`", file);
+        return err_sys (e, "read `/proc/%s`", file);
     buf[n] = '\0';
     buf[strcspn (buf, "\n")] = '\0';
     return 0;

@@ -6,7 +6,7 @@
 int nnp_set (struct err *e)
 {
     if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return err_sym (e, "set no_new_privs");
+        return err_sys (e, "set no_new_privs");
     return 0;
 }
 

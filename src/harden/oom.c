@@ -39,7 +39,7 @@ int oom_set (const struct plan_process *p, int procfs, pid_t pid, struct err *e)
         return err_set (e, EACCES,
                         "process.oomScoreAdj: lowering it to %d needs CAP_SYS_RESOURCE on the host",
                         p->oom_score_adj);
-    return err_sym (e, "process.oomScoreAdj: write %d", p->oom_score_adj);
+    return err_sys (e, "process.oomScoreAdj: write %d", p->oom_score_adj);
 }
 
 int oom_check (const struct plan_process *p, int procfs, pid_t pid, struct err *e)
@@ -56,7 +56,7 @@ int oom_check (const struct plan_process *p, int procfs, pid_t pid, struct err *
         return err_add (e, "process.oomScoreAdj");
     n = read (fd, text, sizeof text - 1);
     if (n < 0)
-        return err_sym (e, "process.oomScoreAdj: read");
+        return err_sys (e, "process.oomScoreAdj: read");
     text[n] = '\0';
     if (strtol (text, NULL, 10) != p->oom_score_adj)
         return err_set (e, EPERM, "process.oomScoreAdj: it is %ld, wanted %d",

@@ -18,7 +18,7 @@ static int limit (const struct plan_process *p, size_t i, pid_t pid, const struc
         return err_set (
             e, EPERM, "process.rlimits[%zu]: raising %s to %llu needs CAP_SYS_RESOURCE on the host",
             i, l->name, (unsigned long long)new->rlim_max);
-    return err_sym (e, "process.rlimits[%zu]: %s", i, l->name);
+    return err_sys (e, "process.rlimits[%zu]: %s", i, l->name);
 }
 
 int rlimit_raise (const struct plan_process *p, pid_t pid, struct err *e)

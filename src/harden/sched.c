@@ -82,11 +82,11 @@ int sched_set (const struct plan_process *p, struct err *e)
         struct sched_attr a = scheduler_attr (p->scheduler);
 
         if (syscall (SYS_sched_setattr, 0, &a, 0) < 0)
-            return err_sym (e, "process.scheduler: set %s",
+            return err_sys (e, "process.scheduler: set %s",
                             oci_enum_name (&oci_scheduler_enum, p->scheduler->policy));
     }
     if (p->io_priority && syscall (SYS_ioprio_set, io_who (), 0, io_value (p->io_priority)) < 0)
-        return err_sym (e, "process.ioPriority: set %s",
+        return err_sys (e, "process.ioPriority: set %s",
                         oci_enum_name (&oci_io_class_enum, p->io_priority->class_));
     return 0;
 }
@@ -111,7 +111,7 @@ static int check_scheduler (const struct oci_scheduler *s, struct err *e)
     struct sched_attr have = { 0 };
 
     if (syscall (SYS_sched_getattr, 0, &have, sizeof have, 0) < 0)
-        return err_sym (e, "process.scheduler: read");
+        return err_sys (e, "process.scheduler: read");
     if (!same_attr (&have, &want))
         return err_set (e, EPERM, "process.scheduler: the kernel has another one than asked for");
     return 0;
@@ -182,7 +182,7 @@ int sched_reset_affinity (pid_t pid, struct err *e)
 
     memset (&cpus, 0xff, sizeof cpus);
     if (set_cpus (pid, &cpus) < 0)
-        return err_sym (e, "let the process use all CPUs");
+        return err_sys (e, "let the process use all CPUs");
     return 0;
 }
 
@@ -195,9 +195,9 @@ int sched_set_affinity (pid_t pid, const char *list, struct err *e)
     if (r < 0)
         return r;
     if (set_cpus (pid, &cpus) < 0)
-        return err_sym (e, "process.execCPUAffinity: set CPUs %s", list);
+        return err_sys (e, "process.execCPUAffinity: set CPUs %s", list);
     if (syscall (SYS_sched_getaffinity, pid, sizeof have, &have) < 0)
-        return err_sym (e, "process.execCPUAffinity: read");
+        return err_sys (e, "process.execCPUAffinity: read");
     if (memcmp (&cpus, &have, sizeof have) != 0)
         return err_set (e, EINVAL, "process.execCPUAffinity: not all of %s exist or are allowed",
                         list);
@@ -211,7 +211,7 @@ int sched_set_affinity (pid_t pid, const char *list, struct err *e)
 int personality_set (unsigned long domain, struct err *e)
 {
     if (personality (domain) < 0)
-        return err_sym (e, "linux.personality: set %#lx", domain);
+        return err_sys (e, "linux.personality: set %#lx", domain);
     return 0;
 }
 
@@ -267,7 +267,7 @@ int mempolicy_prepare (const struct oci_memory_policy *mp, struct mempolicy *ret
 int mempolicy_set (const struct mempolicy *mp, struct err *e)
 {
     if (syscall (SYS_set_mempolicy, mp->mode, mp->nodes, MAXNODE) < 0)
-        return err_sym (e, "linux.memoryPolicy: set mode %#x", (unsigned int)mp->mode);
+        return err_sys (e, "linux.memoryPolicy: set mode %#x", (unsigned int)mp->mode);
     return 0;
 }
 
@@ -277,7 +277,7 @@ int mempolicy_check (const struct mempolicy *mp, struct err *e)
     struct mempolicy have = { 0 };
 
     if (syscall (SYS_get_mempolicy, &have.mode, have.nodes, MAXNODE, NULL, 0) < 0)
-        return err_sym (e, "linux.memoryPolicy: read");
+        return err_sys (e, "linux.memoryPolicy: read");
     if (have.mode != mp->mode)
         return err_set (e, EPERM, "linux.memoryPolicy: the mode is %#x, wanted %#x",
                         (unsigned int)have.mode, (unsigned int)mp->mode);

@@ -78,7 +78,7 @@ int seccomp_install (const struct seccomp_filter *f, int *ret_listener, struct e
         return err_set (e, EACCES,
                         "linux.seccomp: a filter needs noNewPrivileges or CAP_SYS_ADMIN");
     if (r < 0)
-        return err_sym (e, "linux.seccomp: load %u instructions with flags %#x", f->count,
+        return err_sys (e, "linux.seccomp: load %u instructions with flags %#x", f->count,
                         f->flags);
     *ret_listener = f->flags & SECCOMP_FILTER_FLAG_NEW_LISTENER ? (int)r : -1;
     return 0;

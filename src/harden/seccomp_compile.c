@@ -257,17 +257,17 @@ static int export_filter (scmp_filter_ctx ctx, struct arena *a, struct seccomp_p
     int r;
 
     if (fd < 0)
-        return err_sym (e, "memfd for the filter");
+        return err_sys (e, "memfd for the filter");
     r = seccomp_export_bpf (ctx, fd);
     if (r < 0)
         return err_set (e, -r, "libseccomp cannot write the filter: %s", strerrorname_np (-r));
     if (fstat (fd, &st) < 0)
-        return err_sym (e, "stat the filter");
+        return err_sys (e, "stat the filter");
     insns = arena_alloc (a, (size_t)st.st_size);
     if (!insns)
         return err_oom (e);
     if (pread (fd, insns, (size_t)st.st_size, 0) != st.st_size)
-        return err_sym (e, "read the filter");
+        return err_sys (e, "read the filter");
     ret->insns = insns;
     ret->n = (size_t)st.st_size / sizeof *ret->insns;
     return 0;

@@ -90,22 +90,22 @@ int self_seal (int procfs, char *const argv[], struct err *e)
     AUTO_FD sealed = -1;
 
     if (exe < 0)
-        return err_sym (e, "open the running program");
+        return err_sys (e, "open the running program");
     sealed = detached_mount (exe);
     if (sealed < 0)
         sealed = sealed_copy (exe);
     if (sealed < 0)
-        return err_sym (e, "copy the running program (vm.memfd_noexec must be below 2)");
+        return err_sys (e, "copy the running program (vm.memfd_noexec must be below 2)");
     if (!is_sealed (sealed))
         return err_set (e, EPERM, "the copy of the running program is not sealed");
     (void)syscall (SYS_execveat, sealed, "", argv, environ, AT_EMPTY_PATH);
-    return err_sym (e, "run the sealed copy of the program");
+    return err_sys (e, "run the sealed copy of the program");
 }
 
 int self_hide (struct err *e)
 {
     if (prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-        return err_sym (e, "hide the process");
+        return err_sys (e, "hide the process");
     return 0;
 }
 

@@ -23,7 +23,7 @@ int status_read (int procfs, pid_t pid, struct status *ret, struct err *e)
         return fd;
     n = read (fd, ret->text, sizeof ret->text - 1);
     if (n < 0)
-        return err_sym (e, "read '%s'", path);
+        return err_sys (e, "read '%s'", path);
     ret->text[n] = '\0';
     return 0;
 }

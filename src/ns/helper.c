@@ -102,7 +102,7 @@ int helper_run (char *const argv[], struct err *e)
     int r;
 
     if (pipe2 (fds, O_CLOEXEC) < 0)
-        return err_sym (e, "pipe");
+        return err_sys (e, "pipe");
     r = spawn (argv, fds[1], &pid);
     (void)close (fds[1]);
     AUTO_FD out = fds[0];

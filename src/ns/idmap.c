@@ -75,7 +75,7 @@ static int write_file (int procfs, pid_t pid, const char *file, const char *text
         return fd;
     errno = 0;
     if (write (fd, text, len) != (ssize_t)len)
-        return err_sym (e, "write %s", file);
+        return err_sys (e, "write %s", file);
     return 0;
 }
 
@@ -160,7 +160,7 @@ static int read_file (int procfs, pid_t pid, const char *file, char *buf, size_t
         len += n > 0 ? (size_t)n : 0;
     }
     if (n < 0)
-        return err_sym (e, "read %s", file);
+        return err_sys (e, "read %s", file);
     buf[len] = '\0';
     return 0;
 }
@@ -239,11 +239,11 @@ int ns_become_root (const struct plan *p, struct err *e)
         return 0;
     /* EPERM: forbidden here. What is left is judged when the workload's groups are set. */
     if (setgroups (0, NULL) < 0 && errno != EPERM)
-        return err_sym (e, "drop the groups in the user namespace");
+        return err_sys (e, "drop the groups in the user namespace");
     if (setresgid (0, 0, 0) < 0)
-        return err_sym (e, "become group 0 of the user namespace (linux.gidMappings must map it)");
+        return err_sys (e, "become group 0 of the user namespace (linux.gidMappings must map it)");
     if (setresuid (0, 0, 0) < 0)
-        return err_sym (e, "become user 0 of the user namespace (linux.uidMappings must map it)");
+        return err_sys (e, "become user 0 of the user namespace (linux.uidMappings must map it)");
     if (geteuid () != 0 || getegid () != 0)
         return err_set (e, EPERM, "this process is not root of its user namespace");
     return 0;

@@ -16,7 +16,7 @@ static int enter (const struct ns_fds *f, int kind, struct err *e)
         return 0;
     if (kind == NS_USER && errno == EINVAL)
         return err_set (e, EINVAL, "join the user namespace: it is the one this process is in");
-    return err_sym (e, "join the %s namespace", ns_names[kind]);
+    return err_sys (e, "join the %s namespace", ns_names[kind]);
 }
 
 int ns_join_fds (const struct ns_fds *f, struct err *e)
@@ -50,7 +50,7 @@ int ns_stat (int procfs, pid_t pid, int kind, struct stat *ret, struct err *e)
         (void)snprintf (path, sizeof path, "%d/ns/%s", pid, ns_proc_names[kind]);
     /* A magic link of a procfs of our own: what is asked for is what it leads to. */
     if (fstatat (procfs, path, ret, 0) < 0)
-        return err_sym (e, "look at the %s namespace", ns_names[kind]);
+        return err_sys (e, "look at the %s namespace", ns_names[kind]);
     return 0;
 }
 
@@ -102,7 +102,7 @@ int ns_prepare_process (int pidfd, pid_t pid, int procfs, uint64_t *ret_flags, s
 int ns_join_process (int pidfd, uint64_t flags, struct err *e)
 {
     if (flags && setns (pidfd, (int)flags) < 0)
-        return err_sym (e, "join the container's namespaces (%#llx)", (unsigned long long)flags);
+        return err_sys (e, "join the container's namespaces (%#llx)", (unsigned long long)flags);
     return 0;
 }
 

@@ -57,7 +57,7 @@ static int open_one (const char *path, int kind, struct err *e)
                         path);
     if (fd < 0) {
         errno = -fd;
-        return err_sym (e, "linux.namespaces[%s].path: open '%s'", ns_names[kind], path);
+        return err_sys (e, "linux.namespaces[%s].path: open '%s'", ns_names[kind], path);
     }
     if (!is_of_kind (fd, kind))
         return err_set (e, EINVAL, "linux.namespaces[%s].path '%s' is no %s namespace",
@@ -154,7 +154,7 @@ int ns_join_check (const struct plan *p, const struct ns_fds *f, int procfs, str
         if (r < 0)
             return r;
         if (fstat (f->fd[kind], &want) < 0)
-            return err_sym (e, "stat the %s namespace", ns_names[kind]);
+            return err_sys (e, "stat the %s namespace", ns_names[kind]);
         if (!ns_is_same (&have, &want))
             return err_set (e, EPERM, "linux.namespaces[%s]: this process is not in it",
                             ns_names[kind]);

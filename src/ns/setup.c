@@ -20,9 +20,9 @@
 int ns_hostname (const struct plan *p, struct err *e)
 {
     if (p->hostname && sethostname (p->hostname, strlen (p->hostname)) < 0)
-        return err_sym (e, "hostname: set '%s'", p->hostname);
+        return err_sys (e, "hostname: set '%s'", p->hostname);
     if (p->domainname && setdomainname (p->domainname, strlen (p->domainname)) < 0)
-        return err_sym (e, "domainname: set '%s'", p->domainname);
+        return err_sys (e, "domainname: set '%s'", p->domainname);
     return 0;
 }
 
@@ -31,7 +31,7 @@ int ns_hostname_check (const struct plan *p, struct err *e)
     struct utsname u;
 
     if (uname (&u) < 0)
-        return err_sym (e, "uname");
+        return err_sys (e, "uname");
     if (p->hostname && strcmp (u.nodename, p->hostname) != 0)
         return err_set (e, EPERM, "hostname: it is '%s', wanted '%s'", u.nodename, p->hostname);
     if (p->domainname && strcmp (u.domainname, p->domainname) != 0)
@@ -51,7 +51,7 @@ static int write_offset (int fd, const char *clock, const struct plan_time_offse
         return 0;
     len = snprintf (line, sizeof line, "%s %lld %u\n", clock, (long long)o->secs, o->nanosecs);
     if (write (fd, line, (size_t)len) != len)
-        return err_sym (e, "linux.timeOffsets.%s: write", clock);
+        return err_sys (e, "linux.timeOffsets.%s: write", clock);
     return 0;
 }
 
@@ -74,10 +74,10 @@ static int write_offsets_dumpable (const struct plan *p, int procfs, struct err 
     int r;
 
     if (raise && prctl (PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
-        return err_sym (e, "linux.timeOffsets: open up the process");
+        return err_sys (e, "linux.timeOffsets: open up the process");
     r = write_offsets (p, procfs, e);
     if (raise && prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-        return err_sym (e, "linux.timeOffsets: hide the process");
+        return err_sys (e, "linux.timeOffsets: hide the process");
     return r;
 }
 
@@ -88,9 +88,9 @@ static int enter_time (int procfs, struct err *e)
     AUTO_FD fd = openat (procfs, "self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return err_sym (e, "open the new time namespace");
+        return err_sys (e, "open the new time namespace");
     if (setns (fd, (int)ns_clone_flags[NS_TIME]) < 0)
-        return err_sym (e, "enter the new time namespace");
+        return err_sys (e, "enter the new time namespace");
     return 0;
 }
 
@@ -99,7 +99,7 @@ int ns_time (const struct plan *p, int procfs, struct err *e)
     int r = 0;
 
     if (unshare ((int)ns_clone_flags[NS_TIME]) < 0)
-        return err_sym (e, "make the time namespace");
+        return err_sys (e, "make the time namespace");
     if (p->monotonic.set || p->boottime.set)
         r = write_offsets_dumpable (p, procfs, e);
     return r < 0 ? r : enter_time (procfs, e);
@@ -130,12 +130,12 @@ int ns_time_check (const struct plan *p, int procfs, struct err *e)
     if (r < 0)
         return r;
     if (fstatat (procfs, "self/ns/time_for_children", &children, 0) < 0)
-        return err_sym (e, "look at the time namespace");
+        return err_sys (e, "look at the time namespace");
     if (!ns_is_same (&here, &children))
         return err_set (e, EPERM, "linux.namespaces[time]: this process is not in the new one");
     n = read (fd, text, sizeof text - 1);
     if (n < 0)
-        return err_sym (e, "linux.timeOffsets: read");
+        return err_sys (e, "linux.timeOffsets: read");
     text[n] = '\0';
     if (!shows_offset (text, "monotonic", &p->monotonic) ||
         !shows_offset (text, "boottime", &p->boottime))
@@ -148,7 +148,7 @@ int ns_time_check (const struct plan *p, int procfs, struct err *e)
 int ns_cgroup (const struct plan *p, struct err *e)
 {
     if (p->ns[NS_CGROUP].mode == NS_MAKE && unshare (CLONE_NEWCGROUP) < 0)
-        return err_sym (e, "make the cgroup namespace");
+        return err_sys (e, "make the cgroup namespace");
     return 0;
 }
 
@@ -163,7 +163,7 @@ int ns_cgroup_check (const struct plan *p, int procfs, struct err *e)
         return fd < 0 ? fd : 0;
     n = read (fd, text, sizeof text - 1);
     if (n < 0)
-        return err_sym (e, "read the cgroups");
+        return err_sys (e, "read the cgroups");
     text[n] = '\0';
     for (char *line = text; *line;) {
         char *end = strchrnul (line, '\n');
@@ -185,7 +185,7 @@ static int lo_flags (unsigned long request, struct ifreq *ifr, struct err *e)
     AUTO_FD fd = socket (AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || ioctl (fd, request, ifr) < 0)
-        return err_sym (e, "loopback interface");
+        return err_sys (e, "loopback interface");
     return 0;
 }
 

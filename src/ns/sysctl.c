@@ -85,7 +85,7 @@ static int open_sysctl (const struct plan_sysctl *s, int sys, int flags, struct 
         return err_set (e, ENOENT, "linux.sysctl[%s]: this kernel has no such key", s->key);
     if (fd < 0) {
         errno = -fd;
-        return err_sym (e, "linux.sysctl[%s]: open", s->key);
+        return err_sys (e, "linux.sysctl[%s]: open", s->key);
     }
     return fd;
 }
@@ -105,7 +105,7 @@ static int set_one (const struct plan_sysctl *s, int sys, struct err *e)
                         "linux.sysctl[%s]: write '%s': EINVAL (both groups must be mapped by "
                         "linux.gidMappings)",
                         s->key, s->value);
-    return err_sym (e, "linux.sysctl[%s]: write '%s'", s->key, s->value);
+    return err_sys (e, "linux.sysctl[%s]: write '%s'", s->key, s->value);
 }
 
 static int check_one (const struct plan_sysctl *s, int sys, struct err *e)
@@ -120,7 +120,7 @@ static int check_one (const struct plan_sysctl *s, int sys, struct err *e)
         return fd;
     n = read (fd, have, sizeof have - 1);
     if (n < 0)
-        return err_sym (e, "linux.sysctl[%s]: read", s->key);
+        return err_sys (e, "linux.sysctl[%s]: read", s->key);
     have[n] = '\0';
     if (same_value (have, s->value) || is_respelled (s->path))
         return 0;

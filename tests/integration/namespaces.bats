@@ -76,7 +76,7 @@ differs ()
     inside 'readlink /proc/self/ns/time'
     rc 0
     eq "$output" "$(readlink "/proc/$holder/ns/time")"
-    kill $parent
+    kill "$holder" # unshare --fork itself blocks TERM while it waits
     wait $parent || true
 }
 

@@ -142,9 +142,10 @@ static void test_refused (void)
     expect_error (bounding_missing, NULL, "bounding: CAP_SYS_ADMIN is not granted",
                   "a bounding set without it");
     expect_error (ambient_without_inheritable, NULL,
-                  "can't raise ambient capability CAP_KILL: EPERM", "ambient without inheritable");
-    expect_error (drop_without_right, NULL, "drop CAP_CHOWN from the bounding set: EPERM",
-                  "no right to drop");
+                  "can't raise ambient capability CAP_KILL: not allowed (EPERM)",
+                  "ambient without inheritable");
+    expect_error (drop_without_right, NULL,
+                  "drop CAP_CHOWN from the bounding set: not allowed (EPERM)", "no right to drop");
 }
 
 /* ---- ids ---- */

@@ -358,7 +358,8 @@ static void test_network (void)
 
     expect (cgroup, &p, "a cgroup namespace shows its root");
     expect (loopback, &p, "lo comes up");
-    expect_error (loopback_without_right, &p, "loopback interface: EPERM", "without the right to");
+    expect_error (loopback_without_right, &p, "loopback interface: not allowed (EPERM)",
+                  "without the right to");
 }
 
 /* ---- sysctl ---- */
@@ -396,10 +397,11 @@ static void test_sysctl (void)
         const char *text;
     } bad[] = {
         { { "net.no.such", "net/no/such", "1" }, "linux.sysctl[net.no.such]: this kernel has no" },
-        { { "net.ipv4.ip_forward", "net/ipv4/ip_forward", "yes" }, "write 'yes': EINVAL" },
+        { { "net.ipv4.ip_forward", "net/ipv4/ip_forward", "yes" },
+          "write 'yes': invalid argument (EINVAL)" },
         { { "net.ipv4.ping_group_range", "net/ipv4/ping_group_range", "5 x" },
           "both groups must be mapped" },
-        { { "x", "../1/comm", "a" }, "linux.sysctl[x]: open: EXDEV" },
+        { { "x", "../1/comm", "a" }, "linux.sysctl[x]: open: invalid cross-device link (EXDEV)" },
         { { "net.ipv4", "net/ipv4", "a" }, "linux.sysctl[net.ipv4]: open" },
     };
     struct plan p = { .sysctls = good, .n_sysctls = ARRAY_LEN (good) };
