@@ -13,7 +13,7 @@ int main (int argc, char **argv)
     /* A reader that went away must not kill us half-way through: writes then fail and are checked.
      * The container gets all signals back at their defaults. */
     (void)signal (SIGPIPE, SIG_IGN);
-    /* Ignored by our caller, it would be so for us too: the kernel then throws exit statuses away. */
+    /* Ignored by our caller, it would be so for us too: the kernel throws exit statuses away. */
     (void)signal (SIGCHLD, SIG_DFL);
     if (tty_open_missing_stdio (&e) < 0) {
         log_line (LOG_ERROR, "%s", e.msg);

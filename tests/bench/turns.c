@@ -1,7 +1,8 @@
 /*
- * turns N COMMAND... -- COMMAND... [-- ...]: runs the commands in turn, N rounds, and prints for each the
- * median and the 10th and 90th percentile of its wall time in microseconds, and the median's ratio to the
- * first one's. In turn and as a ratio because machines are noisy. Output of the commands is dropped.
+ * turns N COMMAND... -- COMMAND... [-- ...]: runs the commands in turn, N rounds, and prints for
+ * each the median and the 10th and 90th percentile of its wall time in microseconds, and the
+ * median's ratio to the first one's. In turn and as a ratio because machines are noisy. Output of
+ * the commands is dropped.
  */
 #include <fcntl.h>
 #include <spawn.h>

@@ -2,8 +2,9 @@
 # In the cage: kills the runtime at its system calls, one by one, and makes them fail.
 #
 # For each command a reference trace says which system calls the runtime's own process makes and how
-# often. Then it is run again and again, each time with strace killing it on entry of the Nth call of
-# a kind, or making that call fail. After each: `delete --force` succeeds, and the host is as before.
+# often. Then it is run again and again, each time with strace killing it on entry of the Nth call
+# of a kind, or making that call fail. After each: `delete --force` succeeds, and the host is as
+# before.
 set -u
 WORK=/run/t
 ROOT=$WORK/root
@@ -121,7 +122,7 @@ kill_at ()
             failures+="$call #$at: left behind: $(diff <(echo "$before") <(echo "$now"))"$'\n'
         if [ "$failures" ]; then break; fi
     done < <(points <"$WORK/calls")
-    result $([ -z "$failures" ]; echo $?) "$name: killed at each of $tried points" "$failures"
+    result "$([ -z "$failures" ]; echo $?)" "$name: killed at each of $tried points" "$failures"
 }
 
 # fail_at NAME ERROR PREPARE COMMAND...: a call fails: either the command says so in one line and
@@ -155,7 +156,7 @@ fail_at ()
         settled "$before" ||
             failures+="$call #$at: left behind: $(diff <(echo "$before") <(echo "$now"))"$'\n'
     done < <(points <"$WORK/calls")
-    result $([ -z "$failures" ]; echo $?) "$name: $error from each of $tried calls" "$failures"
+    result "$([ -z "$failures" ]; echo $?)" "$name: $error from each of $tried calls" "$failures"
 }
 
 # ---- set-up ----

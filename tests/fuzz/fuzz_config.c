@@ -1,6 +1,6 @@
 /*
- * libFuzzer: any bytes as any document. What is taken must be written, read again and written to the
- * same bytes.
+ * libFuzzer: any bytes as any document. What is taken must be written, read again and written to
+ * the same bytes.
  *
  * The first byte of an input chooses the document, the rest is the text (tests/fuzz/corpus.sh).
  */

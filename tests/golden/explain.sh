@@ -1,6 +1,6 @@
 #!/bin/sh
-# explain's output for every recorded config, compared with the files in tests/golden/explain: a change of
-# what agentrt does is a text diff in review. UPDATE=1 writes the files anew. Prints TAP.
+# explain's output for every recorded config, compared with the files in tests/golden/explain: a
+# change of what agentrt does is a text diff in review. UPDATE=1 writes the files anew. Prints TAP.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 agentrt=${AGENTRT:?the program under test}

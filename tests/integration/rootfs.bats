@@ -115,7 +115,7 @@ load ../lib/helpers
         before=$(cat /proc/self/mountinfo)
         inside 'mount -t tmpfs none /mnt && echo done'
         rc 0
-        eq "$output" done
+        eq "$output" "done"
         eq "$(cat /proc/self/mountinfo)" "$before"
     done
 }

@@ -4,7 +4,7 @@ set -eu
 dir=$1
 mkdir -p "$dir/bin" "$dir/etc" "$dir/proc" "$dir/sys" "$dir/dev" "$dir/root" "$dir/mnt" "$dir/run" \
     "$dir/var" "$dir/srv"
-mkdir -p -m 1777 "$dir/tmp"
+mkdir "$dir/tmp" && chmod 1777 "$dir/tmp"
 cp "$(command -v busybox)" "$dir/bin/busybox"
 for applet in sh ash cat chmod chown cp cut date dd df dirname echo env expr false find grep \
     head hostname httpd id ifconfig ionice ip kill ln ls mkdir mkfifo mknod mount mv nc nice nohup od \

@@ -3,7 +3,7 @@
 # shared memory, links. A program of its own: bats traps every command of a test, which is slow.
 for p in /proc/[0-9]*; do
     # Not this program, nor the subshell that waits for it.
-    case $p in /proc/$$ | "/proc/$PPID") continue ;; esac
+    case $p in "/proc/$$" | "/proc/$PPID") continue ;; esac
     { read -r comm <"$p/comm"; } 2>/dev/null || continue
     echo "process ${p#/proc/} $comm"
 done
