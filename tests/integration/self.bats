@@ -73,7 +73,7 @@ untouched ()
 	while [ ! -e /srv/stop ]; do
 	    for p in /proc/[0-9]*; do
 	        case $p in /proc/1|/proc/$$) continue ;; esac
-	        readlink $p/fd/* $p/cwd $p/root $p/exe >>/srv/leak 2>/dev/null
+	        ls -l $p/fd/ $p/cwd $p/root $p/exe >>/srv/leak 2>/dev/null
 	        ls -d $p/root/run/t $p/cwd/run/t >>/srv/leak 2>/dev/null
 	    done
 	done
@@ -88,7 +88,7 @@ untouched ()
     wait_for 10 is_status stopped "$ID"
     rt delete "$ID"
     match "$(cat "$BUNDLE/rootfs/srv/leak")" '/' # it did look
-    no_match "$(cat "$BUNDLE/rootfs/srv/leak")" '/run/t|agentrt|runtime|memfd'
+    no_match "$(grep -v '/output$' "$BUNDLE/rootfs/srv/leak")" '/run/t|agentrt|runtime|memfd'
 }
 
 @test "programs and libraries of the image do not run for the runtime" {

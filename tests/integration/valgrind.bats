@@ -9,7 +9,8 @@ GOLDEN=$BATS_TEST_DIRNAME/../golden
 
 clean ()
 {
-    [ "$status" -ne 99 ] && [ "$status" -lt 124 ] || fail "status $status" "$output"
+    [ "$status" -ne 99 ] || fail "valgrind found something" "$output"
+    [ "$status" -lt 124 ] || [ "$status" -eq 255 ] || fail "status $status" "$output"
     [ -z "${VALGRIND_LOGS:-}" ] || eq "$(cat "$VALGRIND_LOGS"/valgrind.* 2>/dev/null)" ""
 }
 
