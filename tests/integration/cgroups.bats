@@ -298,7 +298,7 @@ teardown ()
 @test "where clone3 is refused, as inside Docker, clone does it" {
     args sh -c 'grep -c box /proc/self/cgroup; sleep 1000'
     edit 'del (.linux.namespaces[] | select (.type == "cgroup"))'
-    try strace -f -o "$TMP/trace" -e trace=clone3 -e inject=clone3:error=ENOSYS \
+    try strace -o "$TMP/trace" -e trace=clone3 -e inject=clone3:error=ENOSYS \
         "$AGENTRT" --root "$ROOT" run -d -b "$BUNDLE" "$ID"
     grep -q 'clone3.*ENOSYS.*INJECTED' "$TMP/trace"
     try strace -f -o "$TMP/trace" -e trace=clone3 -e inject=clone3:error=ENOSYS \
