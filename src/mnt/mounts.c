@@ -241,7 +241,16 @@ static int make_filesystem (const struct plan_mount *pm, const struct newfs *nf,
     return r < 0 ? r : TAKE_FD (fd);
 }
 
-/* A tmpfs is as open or closed as the folder that it covers, unless a mode is given (as runc). */
+static bool is_there (const struct mnt *m, const char *dest)
+{
+    struct err ignored;
+    AUTO_FD fd = fd_open (m->root, dest, O_PATH, FD_IN_ROOT, &ignored);
+
+    return fd >= 0;
+}
+
+/* A tmpfs is as open or closed as the folder that it covers, unless a mode is given; where there
+ * was no folder, the kernel's 1777 stays, so that any user of the image can use it (as runc). */
 static int folder_mode (const struct plan_mount *pm, int target, char buf[8], struct newfs *nf,
                         struct err *e)
 {
@@ -258,7 +267,8 @@ static int folder_mode (const struct plan_mount *pm, int target, char buf[8], st
     return 0;
 }
 
-static int mount_new (const struct mnt *m, const struct plan_mount *pm, int target, struct err *e)
+static int mount_new (const struct mnt *m, const struct plan_mount *pm, int target, bool covers,
+                      struct err *e)
 {
     /* mount(2) would make a new tmpfs read-only for good, and it has to take files first. */
     bool by_mount = str_is_in (pm->fstype, shared) || strcmp (pm->fstype, "tmpfs") == 0;
@@ -272,7 +282,7 @@ static int mount_new (const struct mnt *m, const struct plan_mount *pm, int targ
                         .attrs = mount_attrs (pm) & ~late };
     AUTO_FD fd = -1;
     char mode[8];
-    int r = folder_mode (pm, target, mode, &nf, e);
+    int r = covers ? folder_mode (pm, target, mode, &nf, e) : 0;
 
     if (r < 0)
         return r;
@@ -288,6 +298,7 @@ static int mount_new (const struct mnt *m, const struct plan_mount *pm, int targ
 static int mount_filesystem (const struct mnt *m, const struct plan_mount *pm, int *fd,
                              struct err *e)
 {
+    bool covers = is_new (pm, "tmpfs") && is_there (m, pm->dest);
     AUTO_FD target = open_target (m, pm, true, e);
     int r;
 
@@ -296,8 +307,8 @@ static int mount_filesystem (const struct mnt *m, const struct plan_mount *pm, i
     r = check_target (m, pm, target, -1, e);
     if (r < 0)
         return r;
-    r = *fd =
-        cgroups_is_asked (pm) ? cgroups_mount (m, pm, target, e) : mount_new (m, pm, target, e);
+    r = *fd = cgroups_is_asked (pm) ? cgroups_mount (m, pm, target, e)
+                                    : mount_new (m, pm, target, covers, e);
     return r < 0 ? r : 0;
 }
 
