@@ -29,7 +29,7 @@ static const char *const rootless[] = { "auto", "true", "false", NULL };
 
 static const struct opt global_options[] = {
     { "root", 0, OPT_TEXT, AT (root), "DIR", "where the state of containers is kept" },
-    { "log", 0, OPT_TEXT, AT (log), "FILE", "append messages to FILE, not to standard error" },
+    { "log", 0, OPT_TEXT, AT (log), "FILE", "append messages to FILE, too" },
     { "log-format", 0, OPT_CHOICE, AT (log_format), NULL, "form of FILE", log_formats },
     { "log-level", 0, OPT_CHOICE, AT (log_level), NULL, "what is worth a message", log_levels },
     { "debug", 0, OPT_FLAG, AT (debug), NULL, "the same as --log-level debug" },

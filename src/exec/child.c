@@ -372,7 +372,10 @@ static int child_bounding_check (struct run *r, struct err *e)
 
 static int child_ids (struct run *r, struct err *e)
 {
-    return ids_set (&r->plan.process, r->plan.setgroups_denied, e);
+    bool userns = r->plan.ns[NS_USER].mode != NS_INHERIT || (r->join_flags & CLONE_NEWUSER);
+    int result = userns ? ns_setgroups_denied (r->procfs, 0, &r->plan.setgroups_denied, e) : 0;
+
+    return result < 0 ? result : ids_set (&r->plan.process, r->plan.setgroups_denied, e);
 }
 
 static int child_ids_check (struct run *r, struct err *e)

@@ -168,11 +168,7 @@ int exec_plan (struct run *r, struct err *e)
                              .new_keyring = true };
     int result = facts_look (r->exec->preserve_fds, r->arena, &in.host, e);
 
-    if (result == 0)
-        result = plan_build (&in, r->arena, &r->plan, e);
-    if (result == 0)
-        facts_note (r->env, &in, &r->plan);
-    return result;
+    return result < 0 ? result : plan_build (&in, r->arena, &r->plan, e);
 }
 
 /* ---- the command ---- */

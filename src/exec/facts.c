@@ -94,9 +94,11 @@ static void note_unknown_caps (const struct container_env *env, const struct oci
         note (env, LOG_WARN, text->s);
 }
 
-void facts_note (const struct container_env *env, const struct plan_input *in, const struct plan *p)
+void facts_note (const struct run *r)
 {
-    const struct oci_process *process = in->process ?: in->config->process;
+    const struct container_env *env = r->env;
+    const struct oci_process *process = r->process ?: r->config->process;
+    const struct plan *p = &r->plan;
     AUTO_STRBUF unknown = { 0 };
     AUTO_STRBUF withheld = { 0 };
 

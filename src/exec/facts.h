@@ -12,8 +12,7 @@ int facts_path (int dir, struct arena *a, const char **ret, struct err *e);
 int facts_look (unsigned int preserve_fds, struct arena *a, struct plan_host *ret, struct err *e);
 
 /* Notes what could not be granted (capabilities) or is not known (capability names). */
-void facts_note (const struct container_env *env, const struct plan_input *in,
-                 const struct plan *p);
+void facts_note (const struct run *r);
 
 /* RET for state.json of a container that is being created. */
 int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e);

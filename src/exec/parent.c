@@ -41,24 +41,35 @@ static int create_load (struct run *r, struct err *e)
         return err_add (e, "bundle");
     result = spec_load (file ? AT_FDCWD : r->bundle_dir, file ?: "config.json", r->arena,
                         &r->config, NULL, e);
+    if (result == -ENOENT && !file)
+        return err_set (e, ENOENT, "there is no config.json in the bundle '%s' (see --bundle)",
+                        bundle);
     return result;
+}
+
+static int create_check (struct run *r, struct err *e)
+{
+    int result = spec_check (r->config, e);
+
+    if (result == 0 && !r->config->process)
+        result = err_set (e, EINVAL, "/process: is required to run a container");
+    return result < 0 ? err_add (e, "config.json") : 0;
 }
 
 static int parent_load (struct run *r, struct err *e)
 {
-    return r->exec ? exec_load (r, e) : create_load (r, e);
+    int result = r->exec ? exec_load (r, e) : create_load (r, e);
+
+    if (result < 0)
+        return result;
+    return r->exec ? spec_check_process (r->process, "", e) : create_check (r, e);
 }
 
 static int parent_load_check (struct run *r, struct err *e)
 {
-    int result;
-
-    if (r->exec)
-        return spec_check_process (r->process, "", e);
-    result = spec_check (r->config, e);
-    if (result == 0 && !r->config->process)
-        result = err_set (e, EINVAL, "/process: is required to run a container");
-    return result < 0 ? err_add (e, "config.json") : 0;
+    (void)r;
+    (void)e;
+    return 0; /* the act holds the document against every rule itself, for the sake of its message */
 }
 
 /* ---- policy ---- */
@@ -94,11 +105,7 @@ static int create_plan (struct run *r, struct err *e)
 
     if (result == 0)
         result = facts_look (r->create->preserve_fds, r->arena, &in.host, e);
-    if (result == 0)
-        result = plan_build (&in, r->arena, &r->plan, e);
-    if (result == 0)
-        facts_note (r->env, &in, &r->plan);
-    return result;
+    return result < 0 ? result : plan_build (&in, r->arena, &r->plan, e);
 }
 
 static int parent_plan (struct run *r, struct err *e)
@@ -179,6 +186,7 @@ static void undo_claim (struct run *r)
 /* ---- prepare ---- */
 static int parent_prepare (struct run *r, struct err *e)
 {
+    facts_note (r); /* after the seal, which does all rows before it twice */
     return r->exec ? prepare_exec (r, e) : prepare_create (r, e);
 }
 

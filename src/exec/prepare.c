@@ -54,7 +54,7 @@ static int prepare_console (struct run *r, const char *socket_path, bool detache
     }
     if (detached)
         return err_set (e, EINVAL,
-                        "a detached container with process.terminal needs --console-socket");
+                        "process.terminal is true: a detached container needs --console-socket");
     return sync_console_pair (&r->tty_parent, &r->console, e);
 }
 

@@ -100,11 +100,11 @@ static const char *show_limits (const struct oci_config *c, struct arena *a)
         strbuf_addf (&b, "pids %lld ", (long long)r->pids->limit);
     if (r && r->cpu && r->cpu->has_quota)
         strbuf_addf (&b, "cpu quota %lld ", (long long)r->cpu->quota);
+    if (r && r->n_devices)
+        strbuf_addf (&b, "%zu device rules ", r->n_devices);
     if (b.failed)
         return NULL;
-    if (b.len == 0)
-        return "none";
-    return arena_strndup (a, b.s, b.len - 1);
+    return b.len ? arena_strndup (a, b.s, b.len - 1) : "nothing that is counted here";
 }
 
 static const char *show_masks (const struct oci_config *c, struct arena *a)

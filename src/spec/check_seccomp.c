@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -39,6 +40,36 @@ static int check_syscall (const struct oci_syscall *s, size_t i, struct err *e)
     return s->has_errno_ret ? check_errno (s->action, s->errno_ret, at, e) : 0;
 }
 
+/* Those that let a call happen. */
+static bool is_passing (int action)
+{
+    return action == OCI_ACT_ALLOW || action == OCI_ACT_LOG || action == OCI_ACT_TRACE;
+}
+
+static bool names_call (const struct oci_syscall *s, const char *call)
+{
+    for (size_t i = 0; i < s->n_names; i++)
+        if (strcmp (s->names[i], call) == 0)
+            return true;
+    return false;
+}
+
+/* The filter is loaded before execve. One that never lets it through starts nothing, and the set-up
+ * could not even say so: it may forbid write and exit as well. */
+static bool passes_execve (const struct oci_linux_seccomp *s)
+{
+    bool denied = false;
+
+    for (size_t i = 0; i < s->n_syscalls; i++) {
+        if (!names_call (&s->syscalls[i], "execve"))
+            continue;
+        if (is_passing (s->syscalls[i].action))
+            return true;
+        denied = denied || s->syscalls[i].n_args == 0;
+    }
+    return !denied && is_passing (s->default_action);
+}
+
 int spec_check_seccomp (const struct oci_linux *l, struct err *e)
 {
     const struct oci_linux_seccomp *s = l->seccomp;
@@ -53,5 +84,7 @@ int spec_check_seccomp (const struct oci_linux *l, struct err *e)
     for (size_t i = 0; i < s->n_syscalls; i++)
         if (check_syscall (&s->syscalls[i], i, e) < 0)
             return -e->code;
+    if (!passes_execve (s))
+        return err_set (e, EINVAL, AT ": does not let execve through, so no process could start");
     return 0;
 }

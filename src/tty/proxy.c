@@ -31,6 +31,7 @@
 struct flow {
     int from, to;     /* -1: closed */
     bool outlives_to; /* read on, and throw away, when nobody takes it any more */
+    bool ended;       /* FROM came to its end */
     size_t off, len;
     char buf[BUFFER_SIZE];
 };
@@ -146,6 +147,7 @@ static void fill (struct flow *f)
         f->len = (size_t)n;
     } else if (n == 0 || !is_passing_error ()) {
         f->from = -1;
+        f->ended = true;
     }
 }
 
@@ -225,6 +227,22 @@ struct happened {
     bool ending; /* as pass_signals */
 };
 
+/* Input that is no terminal can end (</dev/null, a pipe): the container's side hears of it as from a
+ * keyboard, by its end-of-file character, or a shell there would wait for ever. */
+static void tell_end_of_input (struct tty_proxy *p)
+{
+    struct termios t;
+
+    if (!p->in.ended || p->in.len > 0 || p->is_raw)
+        return;
+    p->in.ended = false;
+    if (tcgetattr (p->master, &t) < 0)
+        return;
+    p->in.buf[0] = (char)t.c_cc[VEOF];
+    p->in.off = 0;
+    p->in.len = 1;
+}
+
 /* One round; returns what poll does. */
 static int poll_once (struct tty_proxy *p, int pidfd, int signal_fd, int timeout_ms,
                       struct happened *ret)
@@ -244,6 +262,7 @@ static int poll_once (struct tty_proxy *p, int pidfd, int signal_fd, int timeout
     ret->exited = fds[P_PIDFD].revents != 0;
     ret->ending = fds[P_SIGNALS].revents && pass_signals (p, signal_fd, pidfd);
     serve (&p->in, &fds[P_IN_FROM], &fds[P_IN_TO]);
+    tell_end_of_input (p);
     serve (&p->out, &fds[P_OUT_FROM], &fds[P_OUT_TO]);
     return n;
 }
