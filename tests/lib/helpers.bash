@@ -1,5 +1,5 @@
-# Loaded by every bats file. Each test gets its own state root, bundle and id; after it the host must
-# look as before: same processes, mounts, links and shared memory, none of our cgroups and
+# Loaded by every bats file. Each test gets its own state root, bundle and id; after it the host
+# must look as before: same processes, mounts, links and shared memory, none of our cgroups and
 # states. Runs only in the cage (tests/integration/run), where that can be said exactly.
 #
 #   AGENTRT    the runtime under test
@@ -154,7 +154,8 @@ inside ()
 # created, running: a container in that state; the payload of the latter sleeps.
 created ()
 {
-    rt create -b "$BUNDLE" --pid-file "$TMP/pid" "${1:-$ID}" </dev/null >"$TMP/out" 2>"$TMP/err" 3>&-
+    rt create -b "$BUNDLE" --pid-file "$TMP/pid" "${1:-$ID}" \
+        </dev/null >"$TMP/out" 2>"$TMP/err" 3>&-
 }
 
 running ()

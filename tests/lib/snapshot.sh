@@ -1,6 +1,6 @@
 #!/bin/bash
-# snapshot.sh MARK ROOT: the state of the host as text: processes, mounts, our cgroups and containers,
-# shared memory, links. A program of its own: bats traps every command of a test, which is slow.
+# snapshot.sh MARK ROOT: the state of the host as text: processes, mounts, our cgroups and
+# containers, shared memory, links. A program of its own: bats traps every command of a test, which is slow.
 for p in /proc/[0-9]*; do
     # Not this program, nor the subshell that waits for it.
     case $p in "/proc/$$" | "/proc/$PPID") continue ;; esac
