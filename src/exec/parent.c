@@ -69,7 +69,7 @@ static int parent_load_check (struct run *r, struct err *e)
 {
     (void)r;
     (void)e;
-    return 0; /* the act holds the document against every rule itself, for the sake of its message */
+    return 0; /* the act holds the document against every rule itself: a clearer message */
 }
 
 /* ---- policy ---- */

@@ -227,8 +227,8 @@ struct happened {
     bool ending; /* as pass_signals */
 };
 
-/* Input that is no terminal can end (</dev/null, a pipe): the container's side hears of it as from a
- * keyboard, by its end-of-file character, or a shell there would wait for ever. */
+/* Input that is no terminal can end (</dev/null, a pipe): the container's side hears of it as from
+ * a keyboard, by its end-of-file character, or a shell there would wait for ever. */
 static void tell_end_of_input (struct tty_proxy *p)
 {
     struct termios t;

@@ -78,11 +78,11 @@ static const struct mnt_case cases[] = {
       .want =
           "700\nrw,sync,dirsync,lazytime,size=1024k\ndd: error writing '/u/f': No space left on "
           "device\n" },
-    { "a tmpfs takes the mode of what it covers",
+    { "a tmpfs takes the mode of what it covers, if there was anything",
       { .prepare = "cd bundle/rootfs; mkdir sticky private; chmod 1777 sticky; chmod 700 private",
         .mounts = "/sticky tmpfs t;/private tmpfs t;/fresh tmpfs t",
         .script = "stat -c %a /sticky /private /fresh" },
-      .want = "1777\n700\n755\n" },
+      .want = "1777\n700\n1777\n" },
     { "a read-only tmpfs takes targets first",
       { .mounts = "/t tmpfs t ro;/t/a/b bind $D/vol bind",
         .script = "cat /t/a/b/file; touch /t/x; echo y >/t/a/b/new && cat /t/a/b/new" },

@@ -116,7 +116,7 @@ static void check_good (void)
                  "{\"pageSize\":\"64KB\",\"limit\":1}]}") },
         { "errno of an action that has one",
           LINUX ("\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":4095,"
-                 "\"syscalls\":[{\"names\":[\"read\"],\"action\":\"SCMP_ACT_TRACE\",\"errnoRet\":"
+                 "\"syscalls\":[{\"names\":[\"execve\"],\"action\":\"SCMP_ACT_TRACE\",\"errnoRet\":"
                  "65535}]}") },
         { "an empty table of devices", LINUX ("\"netDevices\":{}") },
         { "console size without a terminal",
