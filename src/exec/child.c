@@ -65,7 +65,10 @@ static int child_session_check (struct run *r, struct err *e)
 /* ---- cgroup_enter ---- */
 static int child_cgroup_enter (struct run *r, struct err *e)
 {
-    return cgroup_enter (&r->cgroup, e);
+    int result = cgroup_enter (&r->cgroup, e);
+
+    /* The runtime's own CPU mask is not handed on (runc#4041); the cpuset is what counts. */
+    return result < 0 ? result : sched_reset_affinity (0, e);
 }
 
 static int child_cgroup_enter_check (struct run *r, struct err *e)
@@ -125,9 +128,21 @@ static int join_container (struct run *r, struct err *e)
     return result < 0 ? result : arm_death_signal (r, e);
 }
 
+/* create: in a joined user namespace the host's root may have no id, so it cannot even make a file. */
+static int join_namespaces (struct run *r, struct err *e)
+{
+    int result = 0;
+
+    if (r->plan.ns[NS_USER].mode == NS_JOIN)
+        result = ns_become_root (&r->plan, e);
+    if (result == 0)
+        result = ns_join (&r->plan, &r->ns, e);
+    return result < 0 ? result : arm_death_signal (r, e);
+}
+
 static int child_join (struct run *r, struct err *e)
 {
-    return r->exec ? join_container (r, e) : ns_join (&r->plan, &r->ns, e);
+    return r->exec ? join_container (r, e) : join_namespaces (r, e);
 }
 
 static int child_join_check (struct run *r, struct err *e)

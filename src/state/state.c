@@ -107,7 +107,9 @@ int state_claim (int root, const char *id, struct state *ret, struct err *e)
         return err_sys (e, "make the state of container '%s'", id);
     }
     r = open_folder (&s, e);
-    if (r == 0)
+    if (r < 0)
+        (void)unlinkat (root, id, AT_REMOVEDIR); /* out of descriptors, say: the claim is undone */
+    else
         r = state_lock (&s, e);
     if (r < 0) {
         state_close (&s);
