@@ -97,6 +97,8 @@ static int make_level (const struct making *m, int *dir, const char *name, bool 
     if (!m->h->made && errno != EEXIST)
         return err_sys (e, "make it");
     child = cgfile_open (*dir, name, (is_last ? O_RDONLY : O_PATH) | O_DIRECTORY, e);
+    if (child < 0 && m->h->made)
+        m->h->made = unlinkat (*dir, name, AT_REMOVEDIR) < 0; /* out of descriptors, say */
     if (child < 0)
         return child;
     if (!cgroup_is_v2 (m->h) && has_word (m->h->controllers, ",", "cpuset"))
@@ -167,6 +169,8 @@ static int do_without (struct cgroup *cg, size_t i, const struct oci_linux_resou
 
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e)
 {
+    /* Kept for the removal of what was made, should descriptors run out. */
+    AUTO_FD spare = open ("/", O_PATH | O_CLOEXEC);
     int r = 0;
 
     for (size_t i = 0; r >= 0 && i < cg->n;) {
@@ -179,6 +183,8 @@ int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, str
     if (r >= 0)
         r = cgroup_enter_prepare (cg, e);
     if (r < 0) {
+        cleanup_fd (&spare);
+        spare = -1;
         remove_made (cg);
         return r;
     }

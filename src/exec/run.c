@@ -105,6 +105,15 @@ static void prefer_child_error (struct run *r, struct err *e)
         describe_end (r, e);
 }
 
+/* What was opened for the child is of no use now, and undoing needs descriptors, which may be what
+ * ran out. */
+static void release_prepared (struct run *r)
+{
+    mnt_sources_close (&r->sources);
+    ns_fds_close (&r->ns);
+    state_gate_close (&r->gate);
+}
+
 static int run_parent_once (struct run *r, struct err *e)
 {
     size_t done;
@@ -113,6 +122,7 @@ static int run_parent_once (struct run *r, struct err *e)
     if (result == 0)
         return 0;
     prefer_child_error (r, e);
+    release_prepared (r);
     steps_undo (parent_steps, done, r);
     return -e->code;
 }
