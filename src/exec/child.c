@@ -128,7 +128,8 @@ static int join_container (struct run *r, struct err *e)
     return result < 0 ? result : arm_death_signal (r, e);
 }
 
-/* create: in a joined user namespace the host's root may have no id, so it cannot even make a file. */
+/* create: in a joined user namespace the host's root may have no id, so it cannot even make a
+ * file. */
 static int join_namespaces (struct run *r, struct err *e)
 {
     int result = 0;

@@ -109,6 +109,9 @@ static void prefer_child_error (struct run *r, struct err *e)
  * ran out. */
 static void release_prepared (struct run *r)
 {
+    cleanup_fd (&r->bundle_dir);
+    cleanup_fd (&r->procfs);
+    r->bundle_dir = r->procfs = -1;
     mnt_sources_close (&r->sources);
     ns_fds_close (&r->ns);
     state_gate_close (&r->gate);
