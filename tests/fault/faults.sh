@@ -10,7 +10,7 @@
 set -u
 WORK=/run/t
 ROOT=$WORK/root
-ID=fault$$
+ID=fault$SUITE
 BUNDLE=$WORK/bundle
 n=0 bad=0
 mkdir -p "$WORK"
@@ -188,12 +188,12 @@ jq '.process.terminal = false | .root.readonly = true | .hostname = "box" |
         syscalls: [{names: ["sync"], action: "SCMP_ACT_ERRNO"}]}' \
     "$WORK/config.json" >"$WORK/c" && mv "$WORK/c" "$WORK/config.json"
 look='set -e; hostname; id; umask; ls -A /srv/masked; ls /proc/self/fd /dev /sys/class/net
-    grep -E "^(Cap|NoNewPrivs|Seccomp|Groups|Sig)" /proc/self/status
+    grep -E "^(Cap|NoNewPrivs|Seccomp|Groups|SigBlk|SigIgn)" /proc/self/status
     cut -d" " -f5,6 /proc/self/mountinfo; cat /proc/self/oom_score_adj /proc/self/limits
     cat /proc/sys/net/ipv4/ip_default_ttl /sys/fs/cgroup/pids/pids.max
     ! touch /x 2>/dev/null'
 payload "$look"
-rt run -b "$BUNDLE" "$ID" || { echo "Bail out! the runtime cannot run at all"; exit 1; }
+rt run -b "$BUNDLE" "$ID" >"$WORK/output" || { echo "Bail out! the runtime cannot run at all"; exit 1; }
 touch "$WORK/log"
 before=$(host)
 

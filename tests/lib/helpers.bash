@@ -11,7 +11,7 @@ bats_require_minimum_version 1.5.0
 setup ()
 {
     [ "${CAGE:-}" ] || fail "run me by tests/integration/run"
-    MARK=art$$x$BATS_TEST_NUMBER
+    MARK=art${SUITE}x$$x$BATS_TEST_NUMBER
     ID=$MARK
     TMP=$(mktemp -d /run/t/XXXXXX)
     chmod 755 "$TMP"
