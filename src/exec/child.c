@@ -34,6 +34,15 @@ static int arm_death_signal (struct run *r, struct err *e)
     return 0;
 }
 
+/* A change of ids or capabilities takes the death signal back, and makes the process visible again
+ * where fs.suid_dumpable is 1. */
+static int arm_again (struct run *r, struct err *e)
+{
+    int result = arm_death_signal (r, e);
+
+    return result < 0 ? result : self_hide (e);
+}
+
 static int child_die_with_parent (struct run *r, struct err *e)
 {
     return arm_death_signal (r, e);
@@ -88,8 +97,7 @@ static int child_idmaps_check (struct run *r, struct err *e)
 {
     int result = ns_idmaps_check (&r->plan, r->procfs, 0, e);
 
-    /* Becoming root changed the credentials, which takes the death signal back. */
-    return result < 0 ? result : arm_death_signal (r, e);
+    return result < 0 ? result : arm_again (r, e); /* becoming root changed the credentials */
 }
 
 /* ---- time ---- */
@@ -125,7 +133,7 @@ static int join_container (struct run *r, struct err *e)
 
     if (result == 0 && (r->join_flags & CLONE_NEWTIME))
         result = ns_join_process (r->init_pidfd, CLONE_NEWTIME, e);
-    return result < 0 ? result : arm_death_signal (r, e);
+    return result < 0 ? result : arm_again (r, e);
 }
 
 /* create: in a joined user namespace the host's root may have no id, so it cannot even make a
@@ -138,7 +146,7 @@ static int join_namespaces (struct run *r, struct err *e)
         result = ns_become_root (&r->plan, e);
     if (result == 0)
         result = ns_join (&r->plan, &r->ns, e);
-    return result < 0 ? result : arm_death_signal (r, e);
+    return result < 0 ? result : arm_again (r, e);
 }
 
 static int child_join (struct run *r, struct err *e)
@@ -398,8 +406,7 @@ static int child_ids_check (struct run *r, struct err *e)
 {
     int result = ids_check (&r->plan.process, r->plan.setgroups_denied, e);
 
-    /* A change of uid takes the death signal back. */
-    return result < 0 ? result : arm_death_signal (r, e);
+    return result < 0 ? result : arm_again (r, e);
 }
 
 static int child_capabilities (struct run *r, struct err *e)
@@ -411,7 +418,7 @@ static int child_capabilities_check (struct run *r, struct err *e)
 {
     int result = caps_check (&r->plan.process, r->procfs, e);
 
-    return result < 0 ? result : arm_death_signal (r, e);
+    return result < 0 ? result : arm_again (r, e);
 }
 
 static int child_no_new_privs (struct run *r, struct err *e)

@@ -140,16 +140,22 @@ static int parent_seal_check (struct run *r, struct err *e)
 }
 
 /* ---- hide ---- */
-/* Only where the host's root runs it: an ordinary user could no longer write the id maps of its own
- * child, whose /proc files would be root's. There the child hides itself after the maps. */
+/* The child is born hidden: in exec, and in the pid namespace of a pod, hostile processes see it
+ * from its first moment. Not where an ordinary user has to write the child's id maps, as its /proc
+ * files would be root's: that one is alone in its new user namespace, and hides after the maps. */
+static bool is_born_hidden (const struct plan *p)
+{
+    return !p->is_rootless || p->ns[NS_USER].mode != NS_MAKE;
+}
+
 static int parent_hide (struct run *r, struct err *e)
 {
-    return r->plan.is_rootless ? 0 : self_hide (e);
+    return is_born_hidden (&r->plan) ? self_hide (e) : 0;
 }
 
 static int parent_hide_check (struct run *r, struct err *e)
 {
-    return r->plan.is_rootless ? 0 : self_hide_check (e);
+    return is_born_hidden (&r->plan) ? self_hide_check (e) : 0;
 }
 
 /* ---- claim ---- */

@@ -91,6 +91,33 @@ untouched ()
     no_match "$(grep -v '/output$' "$BUNDLE/rootfs/srv/leak")" '/run/t|agentrt|runtime|memfd'
 }
 
+@test "a process that enters is hidden from its first moment (CVE-2016-9962)" {
+    local ns
+    edit '.root.readonly = false | .process.capabilities |= map_values (["CAP_SYS_PTRACE"])'
+    userns
+    script 'probe seize /srv/stop >/srv/got & while [ ! -e /srv/stop ]; do sleep 0.1; done; wait'
+    # In a pid namespace of its own the container sees the new process only, in the host's also the
+    # one that joins and clones.
+    for ns in own host; do
+        if [ $ns = host ]; then
+            without_ns pid
+            edit '(.mounts[] | select (.type == "proc")) |=
+                . + {type: "bind", source: "/proc", options: ["rbind"]}'
+        fi
+        created
+        rt start "$ID"
+        wait_for 5 grep up "$BUNDLE/rootfs/srv/got"
+        for _ in {1..20}; do rt exec "$ID" true; done
+        touch "$BUNDLE/rootfs/srv/stop"
+        wait_for 10 is_status stopped "$ID"
+        rt delete "$ID"
+        # It got the container's own processes, and nothing that was not one yet.
+        match "$(<"$BUNDLE/rootfs/srv/got")" '^(sh|sleep|exe)$' # exe: what busybox runs as itself
+        no_match "$(grep -vxE 'up|sh|sleep|exe|true' "$BUNDLE/rootfs/srv/got")" .
+        rm -f "$BUNDLE"/rootfs/srv/*
+    done
+}
+
 @test "programs and libraries of the image do not run for the runtime" {
     for n in xz gzip tar nsenter newuidmap newgidmap iptables ldconfig ps modprobe; do
         rm -f "$BUNDLE/rootfs/bin/$n"

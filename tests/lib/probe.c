@@ -6,7 +6,10 @@
  *   probe console SOCKET            serves a console socket: prints what was received on standard
  *                                   error, then copies between the terminal and standard in/output
  *   probe reopen PATH               opens PATH for writing by way of a held descriptor
+ *   probe seize STOP                attaches as a debugger to every process that appears, until
+ *                                   there is a file STOP; prints the names of those that it got
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,9 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/keyctl.h>
@@ -149,6 +154,52 @@ static int console (const char *path)
     return tty < 0 ? 3 : relay (tty);
 }
 
+#define PIDS 4194304 /* the most that a kernel can have */
+
+static void seize_one (long pid)
+{
+    char path[64], name[64] = "";
+    FILE *f;
+
+    if (ptrace (PTRACE_SEIZE, (pid_t)pid, NULL, NULL) < 0)
+        return;
+    (void)snprintf (path, sizeof path, "/proc/%ld/comm", pid);
+    f = fopen (path, "r");
+    (void)printf ("%s", f && fgets (name, sizeof name, f) ? name : "?\n");
+    (void)fflush (stdout);
+    if (f)
+        (void)fclose (f);
+    (void)ptrace (PTRACE_INTERRUPT, (pid_t)pid, NULL, NULL); /* only who is stopped can be let go */
+    (void)waitpid ((pid_t)pid, NULL, __WALL);
+    (void)ptrace (PTRACE_DETACH, (pid_t)pid, NULL, NULL);
+}
+
+/* Each process is tried once, the moment it is first seen: that is before it has run much. */
+static int seize (const char *stop)
+{
+    static bool seen[PIDS];
+    DIR *proc = opendir ("/proc");
+    struct dirent *d;
+
+    seen[0] = seen[1] = seen[getpid ()] = true;
+    for (int turn = 0; proc && access (stop, F_OK) < 0; turn++) {
+        rewinddir (proc);
+        while ((d = readdir (proc))) {
+            long pid = strtol (d->d_name, NULL, 10);
+
+            if (pid <= 0 || pid >= PIDS || seen[pid])
+                continue;
+            seen[pid] = true;
+            if (turn > 0)
+                seize_one (pid);
+        }
+        if (turn == 0)
+            (void)puts ("up");
+        (void)fflush (stdout);
+    }
+    return proc == NULL;
+}
+
 int main (int argc, char **argv)
 {
     if (argc >= 3 && strcmp (argv[1], "syscall") == 0)
@@ -159,6 +210,8 @@ int main (int argc, char **argv)
         return console (argv[2]);
     if (argc == 3 && strcmp (argv[1], "reopen") == 0)
         return reopen (argv[2]);
+    if (argc == 3 && strcmp (argv[1], "seize") == 0)
+        return seize (argv[2]);
     (void)fputs ("probe: see the top of tests/lib/probe.c\n", stderr);
     return 2;
 }
