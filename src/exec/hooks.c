@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "exec/run.h"
 #include "hook/hook.h"
+#include "plan/steps.h"
 
 /* What a hook reads on stdin: the OCI state with this status and pid. */
 static int state_text (struct run *r, enum state_status status, pid_t pid, struct strbuf *out,
@@ -27,6 +28,19 @@ static const char *hook_cwd (const struct run *r, int kind)
     return inside ? NULL : r->state.saved->bundle;
 }
 
+/* What the container's process gets only after these hooks. They are programs of its image as well,
+ * so they get it too. */
+static int confine (const void *data, struct err *e)
+{
+    const struct run *r = data;
+    int none;
+    int result = rlimit_set (&r->plan.process, 0, e);
+
+    if (result < 0 || !plan_wants_seccomp (&r->plan))
+        return result;
+    return seccomp_install (&r->filter, &none, e);
+}
+
 int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, struct err *e)
 {
     const struct oci_hooks *hooks = r->plan.hooks;
@@ -42,7 +56,10 @@ int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, str
     if (result < 0)
         return result;
     call.state_json = text.s;
-    if (kind == HOOK_START_CONTAINER)
+    if (kind == HOOK_START_CONTAINER) {
         call.default_env = r->plan.process.env;
+        call.confine = confine;
+        call.data = r;
+    }
     return hook_run (hooks, &call, e);
 }

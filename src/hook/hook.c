@@ -68,6 +68,7 @@ static void become_hook (const struct oci_hook *hook, const struct hook_call *ca
     char *const argv0[] = { (char *)(uintptr_t)hook->path, NULL };
     char *const *args = hook->n_args > 0 ? (char *const *)(uintptr_t)hook->args : argv0;
     char *const *env = call->default_env ? call->default_env : no_env;
+    struct err e = { 0 };
 
     if (hook->env)
         env = (char *const *)(uintptr_t)hook->env;
@@ -82,6 +83,10 @@ static void become_hook (const struct oci_hook *hook, const struct hook_call *ca
         return;
     if (call->cwd && chdir (call->cwd) < 0)
         return;
+    if (call->confine && call->confine (call->data, &e) < 0) {
+        errno = e.code;
+        return;
+    }
     (void)execve (hook->path, args, env);
 }
 

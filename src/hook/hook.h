@@ -31,6 +31,9 @@ struct hook_call {
     const char *cwd;        /* NULL: stay */
     /* startContainer: the env of its process, for a hook that has none (as runc); else NULL. */
     char *const *default_env;
+    /* startContainer: what the hook's process does to itself before execve; else NULL. */
+    int (*confine) (const void *data, struct err *e);
+    const void *data;
 };
 
 /* Runs each hook in order; the first that fails ends the list ("error running createRuntime hook

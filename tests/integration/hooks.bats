@@ -312,3 +312,19 @@ no_sleepers ()
     rc 0
     match "$output" '10.11.12.13'
 }
+
+@test "startContainer is confined as the process: filter and limits" {
+    edit '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
+        syscalls: [{names: ["mkdir", "mkdirat"], action: "SCMP_ACT_ERRNO"}]} |
+        .process.rlimits = [{type: "RLIMIT_NOFILE", soft: 77, hard: 88}] |
+        .hooks.startContainer = [{path: "/bin/sh", args: ["sh", "-c",
+            "mkdir /tmp/x; ulimit -n; grep Seccomp: /proc/self/status; exit 9"]}]'
+    for nnp in true false; do
+        edit --argjson n $nnp '.process.noNewPrivileges = $n'
+        inside true
+        rc 1
+        match "$output" 'Operation not permitted'
+        match "$output" '77'
+        match "$output" 'Seccomp:.*2'
+    done
+}
