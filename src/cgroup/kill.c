@@ -139,16 +139,14 @@ static int signal_frozen (struct cgroup *cg, int sig, struct err *e)
     return r;
 }
 
-/* One round of SIGKILL over every hierarchy, as a process may have been moved out of some.
- * *RET_LEFT is how many were there. */
-static int kill_round (struct cgroup *cg, size_t *ret_left, struct err *e)
+/* SIGKILL over every hierarchy, as a process may have been moved out of some. *RET_LEFT is how many
+ * were there. */
+static int kill_listed (const struct cgroup *cg, size_t *ret_left, struct err *e)
 {
     AUTO_ARENA a = { 0 };
-    struct err ignored;
     int r = 0;
 
     *ret_left = 0;
-    (void)cgroup_freeze (cg, true, &ignored); /* without it, the next round gets the rest */
     for (size_t i = 0; r >= 0 && i < cg->n; i++) {
         pid_t *pids;
         size_t n = 0;
@@ -159,6 +157,20 @@ static int kill_round (struct cgroup *cg, size_t *ret_left, struct err *e)
             r = signal_list (pids, n, SIGKILL, e);
         *ret_left += n;
     }
+    return r;
+}
+
+/* First as they are: who waits for memory cannot be frozen, but can die. Then frozen, so that no
+ * fork is faster. */
+static int kill_round (struct cgroup *cg, size_t *ret_left, struct err *e)
+{
+    struct err ignored;
+    int r = kill_listed (cg, ret_left, e);
+
+    if (r < 0 || *ret_left == 0)
+        return r;
+    (void)cgroup_freeze (cg, true, &ignored); /* without it, the next round gets the rest */
+    r = kill_listed (cg, ret_left, e);
     freeze_thaw_tree (cg);
     return r;
 }

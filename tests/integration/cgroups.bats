@@ -307,3 +307,19 @@ teardown ()
     [ "$output" -ge 9 ]
     rt delete -f "$ID"
 }
+
+@test "a process that waits for memory cannot be frozen, and is killed at once all the same" {
+    local h
+    for h in /sys/fs/cgroup/*/; do mkdir -p "$h$MARK/box"; done # not ours: killed one by one
+    edit --arg p "/$MARK/box" '.linux.cgroupsPath = $p |
+        .linux.resources.memory = {limit: 4194304, swap: 4194304, disableOOMKiller: true}'
+    script 'x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done'
+    created
+    rt start "$ID"
+    wait_for 5 grep 'under_oom 1' "/sys/fs/cgroup/memory/$MARK/box/memory.oom_control"
+    SECONDS=0
+    LIMIT=15 try rt delete -f "$ID"
+    rc 0
+    [ $SECONDS -le 5 ] || fail "it took $SECONDS s"
+    for h in /sys/fs/cgroup/*/; do rmdir "$h$MARK/box" "$h$MARK"; done
+}
