@@ -10,6 +10,22 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 
+/* Reads to the end of the file, of which at least the last half of SIZE stays. */
+static ssize_t read_end (int fd, char *buf, size_t size)
+{
+    size_t len = 0;
+    ssize_t n;
+
+    while ((n = read (fd, buf + len, size - len)) > 0) {
+        len += (size_t)n;
+        if (len == size) {
+            len = size / 2;
+            memmove (buf, buf + size - len, len);
+        }
+    }
+    return n < 0 ? n : (ssize_t)len;
+}
+
 int status_read (int procfs, pid_t pid, struct status *ret, struct err *e)
 {
     char path[64] = "thread-self/status";
@@ -21,7 +37,7 @@ int status_read (int procfs, pid_t pid, struct status *ret, struct err *e)
     fd = fd_open (procfs, path, O_RDONLY, FD_PROC, e);
     if (fd < 0)
         return fd;
-    n = read (fd, ret->text, sizeof ret->text - 1);
+    n = read_end (fd, ret->text, sizeof ret->text - 1);
     if (n < 0)
         return err_sys (e, "read '%s'", path);
     ret->text[n] = '\0';

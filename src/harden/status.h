@@ -7,8 +7,9 @@
 
 #include "libocispec/err.h"
 
+/* The end of the file; what comes before the groups may be missing, for they can be many. */
 struct status {
-    char text[4096];
+    char text[16384];
 };
 
 /* PID 0 is the calling thread. */

@@ -482,3 +482,10 @@ CapAmb:0000000000000020'
     try rt run -b "$BUNDLE" "$ID"
     refused 'process'
 }
+
+@test "thousands of supplementary groups" {
+    edit '.process.user.additionalGids = [range (4000000000; 4000003000)]'
+    inside 'grep ^Groups: /proc/self/status | wc -w'
+    rc 0
+    eq "$output" 3001
+}
