@@ -116,6 +116,8 @@ static int start (struct run *r, struct err *e)
     int result = require_created (r, e);
 
     if (result == 0)
+        result = run_read_config (r, e);
+    if (result == 0)
         result = state_gate_open (&r->state, e);
     if (result < 0)
         return result;
@@ -156,6 +158,20 @@ static int require_stopped (struct run *r, struct err *e)
                     state_status_names[status]);
 }
 
+/* The config names the poststop hooks. A container must not stay for ever because its copy of it is
+ * broken: by force it goes without them. */
+static int read_hooks (struct run *r, bool force, struct err *e)
+{
+    int result = !r->state.saved || r->saved.creating ? 0 : run_read_config (r, e);
+
+    if (result == 0 || !force || result == -ENOMEM)
+        return result;
+    (void)err_add (e, "poststop hooks are left out");
+    if (r->env->note)
+        r->env->note (LOG_WARN, e->msg);
+    return 0;
+}
+
 int container_delete (const struct container_env *env, const char *id, bool force, struct err *e)
 {
     AUTO_ARENA a = { 0 };
@@ -169,6 +185,8 @@ int container_delete (const struct container_env *env, const char *id, bool forc
     else if (result == 0) {
         if (!force)
             result = require_stopped (&r, e);
+        if (result == 0)
+            result = read_hooks (&r, force, e);
         if (result == 0)
             result = run_destroy (&r, e);
     }

@@ -146,6 +146,8 @@ int exec_load (struct run *r, struct err *e)
     if (result == 0)
         result = require_running (r, e);
     if (result == 0)
+        result = run_read_config (r, e);
+    if (result == 0)
         result = r->exec->process_file
                      ? spec_load_process (r->exec->process_file, r->arena, &r->process, e)
                      : process_from_options (r->exec, r->config->process, r->arena, &r->process, e);

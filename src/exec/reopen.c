@@ -6,17 +6,6 @@
 #include "base/str.h"
 #include "exec/run.h"
 
-static int read_config (struct run *r, struct err *e)
-{
-    int result = state_read_config (&r->state, r->arena, &r->config, e);
-
-    if (result < 0)
-        return result;
-    r->plan.config = r->config;
-    r->plan.hooks = r->config->hooks;
-    return 0;
-}
-
 int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
 {
     int result;
@@ -37,9 +26,18 @@ int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
     if (r->saved.cgroup)
         result = cgroup_reopen (r->saved.cgroup, r->arena, &r->cgroup, e);
     r->cgroup.no_clone_into = r->no_clone_into;
-    if (result == 0 && !r->saved.creating)
-        result = read_config (r, e);
     return result;
+}
+
+int run_read_config (struct run *r, struct err *e)
+{
+    int result = state_read_config (&r->state, r->arena, &r->config, e);
+
+    if (result < 0)
+        return result;
+    r->plan.config = r->config;
+    r->plan.hooks = r->config->hooks;
+    return 0;
 }
 
 int run_status (struct run *r, enum state_status *ret, struct err *e)

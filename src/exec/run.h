@@ -109,9 +109,10 @@ int run_need_procfs (struct run *r, struct err *e);
 int prepare_create (struct run *r, struct err *e);
 int prepare_exec (struct run *r, struct err *e);
 
-/* reopen.c: a container that exists: its state, config (may be missing in a half-made one) and
- * cgroup. */
+/* reopen.c: a container that exists: its state and cgroup. */
 int run_reopen (struct run *r, const char *id, int state_flags, struct err *e);
+/* Its config too, for who needs it: looking at a container and killing it go without. */
+int run_read_config (struct run *r, struct err *e);
 int run_status (struct run *r, enum state_status *ret, struct err *e);
 
 /* query.c: SIG to init ("container not running" if it is not); SIGKILL to all where there is no pid

@@ -430,3 +430,22 @@ pids_are ()
     rc 0
     eq "$output" ""
 }
+
+@test "a broken copy of the config keeps nobody: it can be seen, killed and removed" {
+    for broken in cut gone; do
+        running
+        case $broken in cut) truncate -s 10 "$ROOT/$ID/config.json" ;; gone) rm "$ROOT/$ID/config.json" ;; esac
+        eq "$(status_of)" running
+        match "$(rt ps "$ID")" sleep
+        try rt exec "$ID" true
+        [ "$status" -ne 0 ] || fail "exec without a config"
+        rt kill "$ID" KILL
+        wait_for 5 is_status stopped "$ID"
+        try rt delete "$ID"
+        refused 'config.json'
+        try rt delete --force "$ID"
+        rc 0
+        match "$output" 'poststop hooks are left out'
+        [ ! -e "$ROOT/$ID" ]
+    done
+}
