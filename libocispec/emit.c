@@ -115,24 +115,12 @@ static int emit_bool (struct emit *em, const struct oci_prop *prop, const void *
     return 0;
 }
 
-static uint64_t load_unsigned (const void *slot, unsigned char width)
-{
-    if (width == sizeof (uint16_t))
-        return *(const uint16_t *)slot;
-    return width == sizeof (uint32_t) ? *(const uint32_t *)slot : *(const uint64_t *)slot;
-}
-
-static int64_t load_signed (const void *slot, unsigned char width)
-{
-    return width == sizeof (int32_t) ? *(const int32_t *)slot : *(const int64_t *)slot;
-}
-
 static int emit_number (struct emit *em, const struct oci_prop *prop, const void *slot)
 {
     if (prop->is_signed)
-        strbuf_addf (em->out, "%" PRId64, load_signed (slot, prop->width));
+        strbuf_addf (em->out, "%" PRId64, (int64_t)oci_prop_load (prop, slot));
     else
-        strbuf_addf (em->out, "%" PRIu64, load_unsigned (slot, prop->width));
+        strbuf_addf (em->out, "%" PRIu64, oci_prop_load (prop, slot));
     return 0;
 }
 
@@ -212,22 +200,13 @@ static int (*const emit_shape[]) (struct emit *em, const struct oci_prop *prop, 
 
 /* ---- objects ---- */
 
-static bool is_present (const struct oci_prop *prop, const void *doc)
-{
-    if (prop->required)
-        return true;
-    if (prop->shape == OCI_ONE && prop->aux)
-        return *(const bool *)oci_at_const (doc, prop->aux);
-    return *(const void *const *)oci_at_const (doc, prop->offset) != NULL;
-}
-
 static int emit_struct (struct emit *em, const struct oci_type *t, const void *doc)
 {
     size_t n = 0;
 
     open_with (em, "{");
     for (const struct oci_prop *prop = t->props; prop < t->props + t->n_props; prop++) {
-        if (!is_present (prop, doc))
+        if (!oci_prop_is_present (prop, doc))
             continue;
         separate (em, n++);
         if (emit_key (em, prop->name) < 0 || emit_shape[prop->shape](em, prop, doc) < 0)
@@ -244,6 +223,13 @@ static int finish (const struct emit *em, int r)
     if (em->style == OCI_PRETTY)
         strbuf_add (em->out, "\n", 1);
     return em->out->failed ? err_oom (em->e) : 0;
+}
+
+int oci_emit_prop (const struct oci_prop *prop, const void *doc, struct strbuf *out, struct err *e)
+{
+    struct emit em = { .out = out, .style = OCI_COMPACT, .e = e };
+
+    return finish (&em, emit_shape[prop->shape](&em, prop, doc));
 }
 
 int oci_emit (const struct oci_type *type, const void *doc, enum oci_emit_style style,

@@ -84,6 +84,7 @@ int main (void)
         { "State", &oci_state_type },
         { "Features", &oci_features_type },
         { "state.json of the state directory", &oci_saved_state_type },
+        { "Policy", &oci_policy_type },
     };
     struct sections s = { .n = 0 };
 

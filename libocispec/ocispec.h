@@ -1,11 +1,12 @@
 #pragma once
 /*
- * The OCI documents as C structs: config.json, state, features, and what the state directory keeps.
+ * The OCI documents as C structs: config.json, state, features, policies, and what the state
+ * directory keeps.
  *
  * Owns the way from bytes to typed, immutable documents and back. Every property is declared once,
- * as a row in config.def, state.def or features.def; its struct member, its presence, the strict
- * parser, the emitter and docs/config-reference.md all come from that row. Knows no rule that spans
- * properties (src/spec/) and never opens a file.
+ * as a row in config.def, state.def, features.def or policy.def; its struct member, its presence,
+ * the strict parser, the emitter, merging and docs/config-reference.md all come from that row.
+ * Knows no rule that spans properties (src/spec/) and never opens a file.
  *
  * Members: strings are `const char *`, objects `const struct X *`, both NULL when absent. An
  * optional scalar m has a `bool has_m`. An array m has `size_t n_m` and is NULL when absent,
@@ -117,8 +118,8 @@ struct oci_parse_info {
  * RFC 8259 or from a row is -EINVAL with one line that starts with the JSON path
  * ("/process/args[2]: expected a string, found a number"); also duplicate keys, at every level.
  * Keys match by case. null stands for an absent optional object, array or map (what Go programs
- * write for a nil one); in features, where the spec allows it, for any optional property. INFO may
- * be NULL. */
+ * write for a nil one); in features, where the spec allows it, and in policies for any optional
+ * property. INFO may be NULL. */
 int oci_parse (const struct oci_type *type, const char *buf, size_t len, struct arena *a,
                const void **ret, struct oci_parse_info *info, struct err *e);
 
@@ -138,3 +139,22 @@ int oci_emit (const struct oci_type *type, const void *doc, enum oci_emit_style 
 /* Appends N documents (an array of pointers) as one JSON array. */
 int oci_emit_list (const struct oci_type *type, const void *const *docs, size_t n,
                    enum oci_emit_style style, struct strbuf *out, struct err *e);
+
+/* ---- two documents of one type ---- */
+
+/* *RET is BASE with what OVER has in its place: objects property by property, everything else
+ * (arrays and maps too) as a whole. It shares what it can with both. -ENOMEM. */
+int oci_merge (const struct oci_type *type, const void *base, const void *over, struct arena *a,
+               const void **ret, struct err *e);
+
+/* One property, or one of a contained object, in which two documents differ. */
+struct oci_difference {
+    const char *path;           /* JSON path */
+    const char *before, *after; /* compact JSON; NULL where the document does not have it */
+    int order; /* 1: AFTER is more (false < true, numbers, enumerators as they are numbered, text
+                  as bytes, an array that holds all of the other), -1: less, 0: neither */
+};
+
+/* What turns BEFORE into AFTER, in row order. */
+int oci_diff (const struct oci_type *type, const void *before, const void *after, struct arena *a,
+              const struct oci_difference **ret, size_t *ret_n, struct err *e);

@@ -10,7 +10,7 @@ struct parse {
     const struct json_node *root;
     struct arena *arena;
     struct oci_parse_info *info;
-    bool null_any; /* in features null is absent for scalars too */
+    bool null_any; /* in features and policies null is absent for scalars too */
     struct err *e;
 };
 
@@ -307,12 +307,13 @@ int oci_parse (const struct oci_type *type, const char *buf, size_t len, struct 
                const void **ret, struct oci_parse_info *info, struct err *e)
 {
     AUTO_ARENA scratch = { 0 };
-    struct parse p = { .arena = a, .info = info, .null_any = type == &oci_features_type, .e = e };
+    struct parse p = { .arena = a, .info = info, .e = e };
     void *doc = arena_alloc (a, type->size);
     int r;
 
     if (!doc)
         return err_oom (e);
+    p.null_any = type == &oci_features_type || type == &oci_policy_type;
     if (info)
         *info = (struct oci_parse_info){ 0 };
     r = json_read (buf, len, &scratch, &p.root, e);

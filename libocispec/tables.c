@@ -114,3 +114,30 @@ size_t oci_prop_size (const struct oci_prop *prop)
     }
     return 0;
 }
+
+bool oci_prop_is_present (const struct oci_prop *prop, const void *doc)
+{
+    if (prop->required)
+        return true;
+    if (prop->shape == OCI_ONE && prop->aux)
+        return *(const bool *)oci_at_const (doc, prop->aux);
+    return *(const void *const *)oci_at_const (doc, prop->offset) != NULL;
+}
+
+static uint64_t load_unsigned (const void *slot, unsigned char width)
+{
+    if (width == sizeof (uint16_t))
+        return *(const uint16_t *)slot;
+    return width == sizeof (uint32_t) ? *(const uint32_t *)slot : *(const uint64_t *)slot;
+}
+
+static int64_t load_signed (const void *slot, unsigned char width)
+{
+    return width == sizeof (int32_t) ? *(const int32_t *)slot : *(const int64_t *)slot;
+}
+
+uint64_t oci_prop_load (const struct oci_prop *prop, const void *slot)
+{
+    return prop->is_signed ? (uint64_t)load_signed (slot, prop->width)
+                           : load_unsigned (slot, prop->width);
+}

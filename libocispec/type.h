@@ -39,6 +39,15 @@ struct oci_type {
 /* Bytes of one element of PROP in an array or map, or of a number. */
 size_t oci_prop_size (const struct oci_prop *prop);
 
+/* Whether DOC, the struct that PROP is a property of, has it. */
+bool oci_prop_is_present (const struct oci_prop *prop, const void *doc);
+
+/* The number at SLOT; one that is signed as two's complement. */
+uint64_t oci_prop_load (const struct oci_prop *prop, const void *slot);
+
+/* Appends the value that DOC has for PROP, compact and without its name. */
+int oci_emit_prop (const struct oci_prop *prop, const void *doc, struct strbuf *out, struct err *e);
+
 /* What lies OFFSET bytes into the struct or element at P. */
 static inline void *oci_at (void *p, size_t offset)
 {

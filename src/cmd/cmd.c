@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "policy/policy.h"
+#include "policy/builtin.h"
 #include "state/state.h"
 
 const struct command *const commands[] = {

@@ -11,13 +11,6 @@ const char *const policy_action_names[] = {
     [POLICY_ADDED] = "added",
 };
 
-static const char *const names[] = { "oci", NULL };
-
-const char *const *policy_names (void)
-{
-    return names;
-}
-
 /* ---- what `oci` says of each area: the config's value, as text ---- */
 static const char *yes_no (bool value)
 {
@@ -136,9 +129,9 @@ int policy_apply (const char *policy, const struct oci_config *config, struct ar
 {
     struct policy_decision *d = arena_calloc (a, ARRAY_LEN (areas), sizeof *d);
 
-    if (strcmp (policy, names[0]) != 0)
-        return err_set (e, ENOENT, "--policy %s: there is no such policy; this version has: %s",
-                        policy, names[0]);
+    if (strcmp (policy, "oci") != 0)
+        return err_set (e, ENOENT, "--policy %s: there is no such policy; this version has: oci",
+                        policy);
     if (!d)
         return err_oom (e);
     for (size_t i = 0; i < ARRAY_LEN (areas); i++) {
@@ -153,7 +146,7 @@ int policy_apply (const char *policy, const struct oci_config *config, struct ar
                                          .reason = "policy oci takes the config as given" };
     }
     *ret = (struct policy_result){
-        .policy = names[0], .config = config, .decisions = d, .n_decisions = ARRAY_LEN (areas)
+        .policy = "oci", .config = config, .decisions = d, .n_decisions = ARRAY_LEN (areas)
     };
     return 0;
 }

@@ -12,6 +12,15 @@
 #include "libocispec/err.h"
 #include "libocispec/ocispec.h"
 
+/* A policy that can be applied. */
+struct policy {
+    /* Merged: every section is there, and every key of it but those of `allow`. */
+    const struct oci_policy *doc;
+    const char *name;
+    const char *file;   /* NULL: built in */
+    const char *digest; /* of the merged document: "sha256:" and 64 hexadecimal digits */
+};
+
 enum policy_action { POLICY_KEPT, POLICY_TIGHTENED, POLICY_ADDED };
 extern const char *const policy_action_names[];
 
@@ -32,6 +41,3 @@ struct policy_result {
 /* -ENOENT for a policy that does not exist, with the names of those that do. */
 int policy_apply (const char *policy, const struct oci_config *config, struct arena *a,
                   struct policy_result *ret, struct err *e);
-
-/* The built-in names, NULL-terminated. */
-const char *const *policy_names (void);

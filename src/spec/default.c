@@ -2,6 +2,7 @@
  * The config to begin with. All of it is constant but the id maps of a rootless one.
  */
 #include "base/cleanup.h"
+#include "hidden.h"
 #include "spec.h"
 
 #define STRINGS(...)   ((const char *const[]){ __VA_ARGS__, NULL })
@@ -112,44 +113,8 @@ static const struct oci_device_cgroup deny_all[] = { { .allow = false, .access =
 
 static const struct oci_linux_resources resources = { ARRAY (devices, deny_all) };
 
-/* What Docker masks, and what gives away or reaches the host beside that (CVE-2017-16539,
- * CVE-2018-10892, GHSA-7ww5-4wqc-m92c; security.md A42). A path that is not there is skipped. */
-static const char *const masked_paths[] = {
-    "/proc/acpi",
-    "/proc/asound",
-    "/proc/config.gz",
-    "/proc/interrupts",
-    "/proc/kallsyms",
-    "/proc/kcore",
-    "/proc/key-users",
-    "/proc/keys",
-    "/proc/kmsg",
-    "/proc/kpagecgroup",
-    "/proc/kpagecount",
-    "/proc/kpageflags",
-    "/proc/latency_stats",
-    "/proc/mtrr",
-    "/proc/sched_debug",
-    "/proc/scsi",
-    "/proc/sysrq-trigger",
-    "/proc/timer_list",
-    "/proc/timer_stats",
-    "/sys/devices/virtual/powercap",
-    "/sys/firmware",
-    "/sys/fs/bpf",
-    "/sys/fs/fuse/connections",
-    "/sys/kernel/debug",
-    "/sys/kernel/security",
-    "/sys/kernel/tracing",
-    "/sys/module",
-    NULL,
-};
-
-#define READONLY_PATHS "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys"
-
 #define LINUX_COMMON                                                                               \
-    .masked_paths = masked_paths, .n_masked_paths = ARRAY_LEN (masked_paths) - 1,                  \
-    LIST (readonly_paths, READONLY_PATHS)
+    LIST (masked_paths, SPEC_MASKED_PATHS), LIST (readonly_paths, SPEC_READONLY_PATHS)
 
 static const struct oci_linux linux_part = {
     .resources = &resources,

@@ -1,7 +1,7 @@
 libagentrt_a_SOURCES += \
 	%D%/check.c %D%/check.h %D%/check_linux.c %D%/check_process.c \
 	%D%/check_resources.c %D%/check_seccomp.c \
-	%D%/default.c %D%/load.c %D%/spec.h \
+	%D%/default.c %D%/hidden.h %D%/load.c %D%/spec.h \
 	%D%/mntopt.c %D%/mntopt.h %D%/names.c %D%/names.h \
 	%D%/sysctl.c %D%/sysctl.h
 
