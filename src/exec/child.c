@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +20,8 @@
 #include "hook/hook.h"
 #include "plan/steps.h"
 #include "tty/tty.h"
+
+#define CAP_FOR_SWAP (UINT64_C (1) << CAP_SYS_ADMIN)
 
 /* ---- die_with_parent ---- */
 /* The parent may have ended before the call: its end of the socket is closed then. (getppid says
@@ -183,7 +186,7 @@ static int child_keyring_check (struct run *r, struct err *e)
     return r->no_keyrings ? 0 : keyring_check (&r->plan, e);
 }
 
-/* ---- hostname, loopback, sysctl ---- */
+/* ---- hostname, loopback, network_own, sysctl ---- */
 static int child_hostname (struct run *r, struct err *e)
 {
     return ns_hostname (&r->plan, e);
@@ -202,6 +205,16 @@ static int child_loopback (struct run *r, struct err *e)
 static int child_loopback_check (struct run *r, struct err *e)
 {
     return ns_loopback_check (&r->plan, e);
+}
+
+static int child_network_own (struct run *r, struct err *e)
+{
+    return ns_network_make (&r->plan, r->procfs, &r->network, e);
+}
+
+static int child_network_own_check (struct run *r, struct err *e)
+{
+    return ns_network_make_check (&r->network, r->procfs, e);
 }
 
 static int child_sysctl (struct run *r, struct err *e)
@@ -409,14 +422,27 @@ static int child_ids_check (struct run *r, struct err *e)
     return result < 0 ? result : arm_again (r, e);
 }
 
+/* What the capabilities are until capabilities_last: network_swap needs one. */
+static struct plan_process caps_until_swap (const struct plan *p)
+{
+    struct plan_process until = p->process;
+
+    if (p->own_network)
+        until.caps[CAPS_PERMITTED] |= CAP_FOR_SWAP;
+    return until;
+}
+
 static int child_capabilities (struct run *r, struct err *e)
 {
-    return caps_set (&r->plan.process, e);
+    const struct plan_process until = caps_until_swap (&r->plan);
+
+    return caps_set (&until, e);
 }
 
 static int child_capabilities_check (struct run *r, struct err *e)
 {
-    int result = caps_check (&r->plan.process, r->procfs, e);
+    const struct plan_process until = caps_until_swap (&r->plan);
+    int result = caps_check (&until, r->procfs, e);
 
     return result < 0 ? result : arm_again (r, e);
 }
@@ -490,6 +516,36 @@ static int child_gate (struct run *r, struct err *e)
 }
 #define child_gate_check check_nothing
 
+/* ---- network_swap, seccomp_swapped, capabilities_last ---- */
+static int child_network_swap (struct run *r, struct err *e)
+{
+    struct plan_process now = caps_until_swap (&r->plan);
+    int result;
+
+    now.caps[CAPS_EFFECTIVE] |= CAP_FOR_SWAP;
+    result = caps_set (&now, e);
+    return result < 0 ? result : ns_network_enter (&r->network, e);
+}
+
+static int child_network_swap_check (struct run *r, struct err *e)
+{
+    return ns_network_check (&r->network, r->procfs, e);
+}
+
+#define child_seccomp_swapped       child_seccomp_early
+#define child_seccomp_swapped_check child_seccomp_early_check
+
+static int child_capabilities_last (struct run *r, struct err *e)
+{
+    return caps_set (&r->plan.process, e);
+}
+
+static int child_capabilities_last_check (struct run *r, struct err *e)
+{
+    return caps_check (&r->plan.process, r->procfs, e);
+}
+
+/* ---- hooks_start ---- */
 static int child_hooks_start (struct run *r, struct err *e)
 {
     return run_hooks (r, HOOK_START_CONTAINER, STATUS_CREATED, getpid (), e);

@@ -128,8 +128,14 @@ static int require_running (struct run *r, struct err *e)
     enum state_status status;
     int result = run_status (r, &status, e);
 
-    if (result < 0 || status == STATUS_RUNNING || status == STATUS_CREATED)
+    if (result < 0 || status == STATUS_RUNNING)
         return result;
+    if (status == STATUS_CREATED) /* init is still in the network namespace that engines work on */
+        return r->saved.own_network
+                   ? err_set (e, EBUSY,
+                              "cannot exec in a container that has not been started: it gets its "
+                              "own network namespace (policy: network none) when it is")
+                   : 0;
     if (status == STATUS_PAUSED)
         return r->exec->ignore_paused
                    ? 0

@@ -130,6 +130,8 @@ int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e
                                      .n_annotations = c->n_annotations,
                                      .creating = true,
                                      .policy = r->policy.policy,
+                                     .has_own_network = r->plan.own_network,
+                                     .own_network = r->plan.own_network,
                                      .cgroup = r->plan.cgroup.disabled ? NULL : cg };
     ret->created = arena_strdup (r->arena, str_timestamp (now));
     if (!cg || !ret->created)

@@ -14,7 +14,7 @@ void run_init (struct run *r, const struct container_env *env, struct arena *a)
     *r = (struct run){ .env = env, .arena = a };
     r->root_dir = r->bundle_dir = r->procfs = r->console = r->tty_parent = r->init_pidfd = -1;
     r->sync = r->sync_child = r->pidfd = r->gate_conn = -1;
-    r->state.dir = r->state.root = -1;
+    r->network.fd = r->state.dir = r->state.root = -1;
     r->gate.listener = r->gate.lock = r->gate.signals = -1;
     r->sources = MNT_SOURCES_NONE;
     r->mnt = (struct mnt){ .plan = &r->plan, .src = &r->sources, .root = -1, .dev = -1 };

@@ -19,6 +19,7 @@
 #include "harden/seccomp.h"
 #include "harden/self.h"
 #include "mnt/mnt.h"
+#include "ns/network.h"
 #include "ns/ns.h"
 #include "plan/plan.h"
 #include "policy/policy.h"
@@ -68,10 +69,11 @@ struct run {
 
     /* the child's own */
     struct mnt mnt;
-    int gate_conn;          /* create: the `start` that opened the gate, else -1 */
-    bool no_keyrings;       /* the kernel has none */
-    int chdir_error;        /* errno of the first chdir, tried again as the container's user */
-    const char *executable; /* what execve gets */
+    struct ns_network network; /* plan.own_network */
+    int gate_conn;             /* create: the `start` that opened the gate, else -1 */
+    bool no_keyrings;          /* the kernel has none */
+    int chdir_error;           /* errno of the first chdir, tried again as the container's user */
+    const char *executable;    /* what execve gets */
     char executable_buf[PATH_MAX];
     char home[PATH_MAX]; /* "HOME=..." */
 };

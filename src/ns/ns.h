@@ -79,6 +79,12 @@ int ns_cgroup_check (const struct plan *p, int procfs, struct err *e);
 /* Child: lo up in a network namespace of its own. */
 int ns_loopback (const struct plan *p, struct err *e);
 int ns_loopback_check (const struct plan *p, struct err *e);
-/* Child: sysctls through PROCFS, read back. Errors name "linux.sysctl[KEY]". */
+/* The same for whatever network namespace the caller is in. */
+int ns_lo_up (struct err *e);
+int ns_lo_check (struct err *e);
+/* Child: sysctls through PROCFS, read back. Errors name "linux.sysctl[KEY]". With an own network
+ * (network.h) those of the network are left to the other two, whose caller is in it. */
 int ns_sysctls (const struct plan *p, int procfs, struct err *e);
 int ns_sysctls_check (const struct plan *p, int procfs, struct err *e);
+int ns_network_sysctls (const struct plan *p, int procfs, struct err *e);
+int ns_network_sysctls_check (const struct plan *p, int procfs, struct err *e);

@@ -189,29 +189,33 @@ static int lo_flags (unsigned long request, struct ifreq *ifr, struct err *e)
     return 0;
 }
 
-int ns_loopback (const struct plan *p, struct err *e)
+int ns_lo_up (struct err *e)
 {
     struct ifreq ifr = { .ifr_name = "lo" };
-    int r;
+    int r = lo_flags (SIOCGIFFLAGS, &ifr, e);
 
-    if (p->ns[NS_NET].mode != NS_MAKE)
-        return 0;
-    r = lo_flags (SIOCGIFFLAGS, &ifr, e);
     if (r < 0)
         return r;
     ifr.ifr_flags |= IFF_UP;
     return lo_flags (SIOCSIFFLAGS, &ifr, e);
 }
 
-int ns_loopback_check (const struct plan *p, struct err *e)
+int ns_lo_check (struct err *e)
 {
     struct ifreq ifr = { .ifr_name = "lo" };
-    int r;
+    int r = lo_flags (SIOCGIFFLAGS, &ifr, e);
 
-    if (p->ns[NS_NET].mode != NS_MAKE)
-        return 0;
-    r = lo_flags (SIOCGIFFLAGS, &ifr, e);
     if (r == 0 && !(ifr.ifr_flags & IFF_UP))
         return err_set (e, ENETDOWN, "the loopback interface is not up");
     return r;
+}
+
+int ns_loopback (const struct plan *p, struct err *e)
+{
+    return p->ns[NS_NET].mode == NS_MAKE ? ns_lo_up (e) : 0;
+}
+
+int ns_loopback_check (const struct plan *p, struct err *e)
+{
+    return p->ns[NS_NET].mode == NS_MAKE ? ns_lo_check (e) : 0;
 }

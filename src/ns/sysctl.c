@@ -129,24 +129,48 @@ static int check_one (const struct plan_sysctl *s, int sys, struct err *e)
                     s->value);
 }
 
-static int for_each (const struct plan *p, int procfs,
-                     int (*act) (const struct plan_sysctl *s, int sys, struct err *e),
-                     struct err *e)
+/* Keys of the network go to the namespace that the workload will be in. */
+static bool belongs (const struct plan *p, const struct plan_sysctl *s, bool own_network)
 {
+    bool net = strncmp (s->path, "net/", 4) == 0;
+
+    return own_network ? net : !(net && p->own_network);
+}
+
+struct round {
+    const struct plan *plan;
+    bool own_network; /* the caller is in that of plan->own_network */
+    int (*act) (const struct plan_sysctl *s, int sys, struct err *e);
+};
+
+static int for_each (const struct round *round, int procfs, struct err *e)
+{
+    const struct plan *p = round->plan;
     AUTO_FD sys = fd_open (procfs, "sys", O_PATH | O_DIRECTORY, FD_PROC, e);
     int r = sys < 0 ? sys : 0;
 
     for (size_t i = 0; i < p->n_sysctls && r == 0; i++)
-        r = act (&p->sysctls[i], sys, e);
+        if (belongs (p, &p->sysctls[i], round->own_network))
+            r = round->act (&p->sysctls[i], sys, e);
     return r;
 }
 
 int ns_sysctls (const struct plan *p, int procfs, struct err *e)
 {
-    return for_each (p, procfs, set_one, e);
+    return for_each (&(struct round){ .plan = p, .act = set_one }, procfs, e);
 }
 
 int ns_sysctls_check (const struct plan *p, int procfs, struct err *e)
 {
-    return for_each (p, procfs, check_one, e);
+    return for_each (&(struct round){ .plan = p, .act = check_one }, procfs, e);
+}
+
+int ns_network_sysctls (const struct plan *p, int procfs, struct err *e)
+{
+    return for_each (&(struct round){ p, true, set_one }, procfs, e);
+}
+
+int ns_network_sysctls_check (const struct plan *p, int procfs, struct err *e)
+{
+    return for_each (&(struct round){ p, true, check_one }, procfs, e);
 }

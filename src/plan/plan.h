@@ -123,6 +123,8 @@ struct plan {
     const char *pidfd_socket;  /* NULL: none */
 
     struct plan_ns ns[NS_COUNT];
+    bool
+        own_network; /* when init is let go, an empty network namespace takes the place of NS_NET */
     struct plan_idmaps idmaps;
     struct plan_time_offset boottime, monotonic;
     const char *hostname, *domainname;

@@ -147,6 +147,11 @@ bool plan_wants_make_netns (const struct plan *p)
     return makes (p, NS_NET);
 }
 
+bool plan_wants_own_network (const struct plan *p)
+{
+    return p->own_network && !p->is_exec;
+}
+
 bool plan_wants_sysctl (const struct plan *p)
 {
     return p->n_sysctls > 0;
@@ -216,7 +221,12 @@ bool plan_wants_no_new_privs (const struct plan *p)
 
 bool plan_wants_seccomp_early (const struct plan *p)
 {
-    return p->seccomp && !p->process.no_new_privs;
+    return p->seccomp && !p->process.no_new_privs && !plan_wants_own_network (p);
+}
+
+bool plan_wants_seccomp_swapped (const struct plan *p)
+{
+    return p->seccomp && !p->process.no_new_privs && plan_wants_own_network (p);
 }
 
 bool plan_wants_seccomp (const struct plan *p)
