@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/str.h"
-#include "policy/builtin.h"
 #include "state/state.h"
 
 const struct command *const commands[] = {
@@ -33,7 +32,7 @@ static const struct opt global_options[] = {
     { "log-format", 0, OPT_CHOICE, AT (log_format), NULL, "form of FILE", log_formats },
     { "log-level", 0, OPT_CHOICE, AT (log_level), NULL, "what is worth a message", log_levels },
     { "debug", 0, OPT_FLAG, AT (debug), NULL, "the same as --log-level debug" },
-    { "policy", 0, OPT_TEXT, AT (policy), "NAME", "what is hardened (default: oci)" },
+    { "policy", 0, OPT_TEXT, AT (policy), "NAME|FILE", "what is hardened" },
     { "cgroup-manager", 0, OPT_CHOICE, AT (cgroup_manager), NULL, "who makes cgroups", managers },
     { "systemd-cgroup", 0, OPT_FLAG, AT (systemd_cgroup), NULL,
       "the same as --cgroup-manager systemd" },
@@ -158,13 +157,6 @@ static int run_command (const struct command *command, struct call *c, int *ret_
     return r;
 }
 
-static int check_policy (const struct globals *g, struct err *e)
-{
-    if (str_is_in (g->policy, policy_names ()))
-        return 0;
-    return err_set (e, EINVAL, "--policy: '%s' is not known; this version has oci only", g->policy);
-}
-
 /* What was printed must have arrived: a full disk under `features >FILE` is a failure. */
 static int flush_output (struct err *e)
 {
@@ -202,15 +194,13 @@ static int run_line (struct call *c, struct globals *g, int *ret_status, struct 
     if (!command)
         return err_set (e, EINVAL, "unknown command '%s': see %s --help", args.operands[0],
                         c->program);
-    if (check_policy (g, e) < 0)
-        return -e->code;
     c->operands = args.operands;
     return run_command (command, c, ret_status, e);
 }
 
 int cmd_main (char *const *argv)
 {
-    struct globals globals = { .log_level = -1, .policy = "oci" };
+    struct globals globals = { .log_level = -1 };
     AUTO_ARENA arena = {};
     struct call call = {
         .program = program_name (argv[0]), .argv = argv, .global = &globals, .arena = &arena

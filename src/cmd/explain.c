@@ -7,6 +7,7 @@
 #include "exec/facts.h"
 #include "plan/build.h"
 #include "plan/explain.h"
+#include "policy/load.h"
 #include "spec/spec.h"
 
 struct explain_options {
@@ -43,6 +44,7 @@ static int run_explain (const struct call *c, struct err *e)
     const struct explain_options *o = c->options;
     const struct oci_config *config;
     struct policy_result policy;
+    struct policy given;
     AUTO_STRBUF out = {};
     struct plan plan = {};
     const char *bundle;
@@ -50,13 +52,14 @@ static int run_explain (const struct call *c, struct err *e)
 
     if (dir < 0)
         return err_add (e, "bundle");
-    if (facts_path (dir, c->arena, &bundle, e) < 0 ||
+    if (policy_load (c->global->policy, c->arena, &given, e) < 0 ||
+        facts_path (dir, c->arena, &bundle, e) < 0 ||
         spec_load (o->config ? AT_FDCWD : dir, o->config ?: "config.json", c->arena, &config, NULL,
                    e) < 0)
         return -e->code;
     if (spec_check (config, e) < 0)
         return err_add (e, "config.json");
-    if (policy_apply (c->global->policy, config, c->arena, &policy, e) < 0 ||
+    if (policy_apply (given.name, config, c->arena, &policy, e) < 0 ||
         make_plan (&policy, bundle, c->arena, &plan, e) < 0 ||
         explain_print (&plan, &policy, o->json, &out, e) < 0)
         return -e->code;

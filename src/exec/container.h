@@ -19,7 +19,7 @@
 /* What every command knows. */
 struct container_env {
     const char *root;   /* state root: --root, else state_default_root */
-    const char *policy; /* "oci" */
+    const char *policy; /* --policy: a name or a file; NULL: the default */
     bool no_cgroup;     /* --cgroup-manager disabled */
     char *const *argv;  /* the whole command line, to run it again from a sealed copy */
     void (*note) (int level, const char *text); /* enum log_level of base/log.h; may be NULL */

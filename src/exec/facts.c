@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "base/userns.h"
 #include "spec/names.h"
 
 #define SAVED_STATE_VERSION 1
@@ -29,16 +30,6 @@ int facts_path (int dir, struct arena *a, const char **ret, struct err *e)
         return err_sys (e, "look up the path of the bundle");
     *ret = arena_strndup (a, path, (size_t)n);
     return *ret ? 0 : err_oom (e);
-}
-
-/* The initial user namespace has this inode number, always (PROC_USER_INIT_INO). */
-#define INITIAL_USERNS_INODE 0xEFFFFFFDU
-
-static bool in_initial_userns (void)
-{
-    struct stat st;
-
-    return stat ("/proc/self/ns/user", &st) == 0 && st.st_ino == INITIAL_USERNS_INODE;
 }
 
 /* systemd's socket activation: descriptors from 3 on, when they are meant for this process. */
@@ -71,7 +62,7 @@ int facts_look (unsigned int preserve_fds, struct arena *a, struct plan_host *re
     ret->rlimits = limits;
     ret->uid = geteuid ();
     ret->gid = getegid ();
-    ret->is_rootless = ret->uid != 0 || !in_initial_userns ();
+    ret->is_rootless = ret->uid != 0 || !userns_is_initial ();
     ret->preserve_fds = preserve_fds + ret->listen_fds;
     return fds_check_preserved (ret->preserve_fds, e);
 }

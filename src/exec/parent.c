@@ -22,6 +22,7 @@
 #include "hook/hook.h"
 #include "plan/build.h"
 #include "plan/steps.h"
+#include "policy/load.h"
 #include "spec/spec.h"
 
 static void undo_nothing (struct run *r)
@@ -76,9 +77,12 @@ static int parent_load_check (struct run *r, struct err *e)
 /* exec obeys the policy that the container was made under. */
 static int parent_policy (struct run *r, struct err *e)
 {
-    const char *name = r->exec ? r->saved.policy : r->env->policy;
+    const char *wanted = r->exec ? r->saved.policy : r->env->policy;
+    int result = policy_load (wanted, r->arena, &r->given_policy, e);
 
-    return policy_apply (name, r->config, r->arena, &r->policy, e);
+    if (result < 0)
+        return result;
+    return policy_apply (r->given_policy.name, r->config, r->arena, &r->policy, e);
 }
 
 static int parent_policy_check (struct run *r, struct err *e)

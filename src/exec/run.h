@@ -36,6 +36,7 @@ struct run {
     /* decided */
     const struct oci_config *config;
     const struct oci_process *process; /* exec: the process; create: the config's own */
+    struct policy given_policy;
     struct policy_result policy;
     struct plan plan;
 

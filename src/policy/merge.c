@@ -13,6 +13,8 @@ int policy_merge (const struct oci_policy *base, const struct oci_policy *own, s
     if (base && oci_merge (&oci_policy_type, base, own, a, &both, e) < 0)
         return -e->code;
     *merged = *(const struct oci_policy *)both;
+    merged->name = own->name;
+    merged->description = own->description;
     merged->extend = NULL;
     merged->allow = own->allow ?: &nothing;
     *ret = merged;

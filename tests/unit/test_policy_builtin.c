@@ -115,6 +115,7 @@ static void test_merge (void)
           "{\"allow\":{\"pids\":5}}" },
         { "null allows nothing", "{\"allow\":{\"memory\":5}}", "{\"allow\":{\"memory\":null}}",
           "{\"allow\":{}}" },
+        { "a name is one's own", "{\"name\":\"n\",\"description\":\"d\"}", "{}", "{\"allow\":{}}" },
         { "extend is done", "{}", "{\"name\":\"n\",\"extend\":\"oci\"}",
           "{\"name\":\"n\",\"allow\":{}}" },
     };
