@@ -1,5 +1,5 @@
 libagentrt_a_SOURCES += %D%/policy.c %D%/policy.h
-libagentrt_a_SOURCES += %D%/guard.c %D%/guard.h
+libagentrt_a_SOURCES += %D%/guard.c %D%/guard.h %D%/joins.h
 
 libagentrt_a_SOURCES += %D%/builtin.c %D%/builtin.h %D%/merge.c %D%/merge.h
 libagentrt_a_SOURCES += %D%/document.c %D%/document.h %D%/file.c %D%/file.h %D%/load.c %D%/load.h
