@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,6 +20,9 @@
 
 /* openat2 answers EAGAIN when something was renamed or mounted during a scoped walk. Somebody who
  * renames in a loop must not keep us here for ever. */
+/* A listener with a full backlog makes connect() wait. */
+#define CONNECT_WAIT_S 5
+
 #define OPEN_TRIES 128
 
 #define PROC_ROOT_INODE 1
@@ -453,13 +457,14 @@ ssize_t fd_recv (int sock, void *buf, size_t len, int *ret_fd)
 
 int fd_connect_unix (const char *path, struct err *e)
 {
+    const struct timeval wait = { .tv_sec = CONNECT_WAIT_S };
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     AUTO_FD target = -1;
     AUTO_FD sock = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     char link[FD_PATH_MAX];
 
-    if (sock < 0)
-        return err_sys (e, "socket");
+    if (sock < 0 || setsockopt (sock, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) < 0)
+        return err_sys (e, "make a socket");
     if (strlen (path) >= sizeof addr.sun_path) {
         target = fd_open (AT_FDCWD, path, O_PATH, FD_HOST, e);
         if (target < 0)
@@ -468,9 +473,13 @@ int fd_connect_unix (const char *path, struct err *e)
     } else {
         (void)strcpy (addr.sun_path, path);
     }
-    if (connect (sock, (const struct sockaddr *)&addr, sizeof addr) < 0)
-        return err_sys (e, "connect to '%s'", path);
-    return TAKE_FD (sock);
+    if (connect (sock, (const struct sockaddr *)&addr, sizeof addr) == 0)
+        return TAKE_FD (sock);
+    if (errno == EAGAIN)
+        return err_set (e, ETIMEDOUT,
+                        "connect to '%s': whoever listens has accepted no connection for %d s",
+                        path, CONNECT_WAIT_S);
+    return err_sys (e, "connect to '%s'", path);
 }
 
 /* The host's own /proc, for a caller that may not mount: procfs and nothing else, at its root.

@@ -78,6 +78,7 @@ int fd_send (int sock, const void *buf, size_t len, int fd);
 ssize_t fd_recv (int sock, void *buf, size_t len, int *ret_fd);
 
 /* connect() to a UNIX stream socket at PATH, of any length (a long one through /proc/self/fd).
+ * Waits at most 5 s for a listener with a full backlog (-ETIMEDOUT), and so do later sends.
  * Returns the connection. */
 int fd_connect_unix (const char *path, struct err *e);
 

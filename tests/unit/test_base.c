@@ -307,6 +307,9 @@ static void test_connect (int tmp)
     sock = fd_connect_unix (path, &e);
     ok (sock >= 0, "connect to a path of %zu bytes", strlen (path));
     ok (fd_connect_unix ("/nonexistent/sock", &e) == -ENOENT, "connect to nothing");
+    must (listen (listener, 0)); /* one may wait, and does */
+    ok (fd_connect_unix (path, &e) == -ETIMEDOUT && strstr (e.msg, "accepted no connection"),
+        "a listener that accepts nobody: %s", e.msg);
 }
 
 int main (void)
