@@ -18,7 +18,7 @@ static const char *const layout_names[] = {
 };
 
 /* A cgroup that is gone (or its whole hierarchy) leaves dir at -1. */
-static int reopen (struct cgroup_hierarchy *h, struct err *e)
+int hierarchy_reopen (struct cgroup_hierarchy *h, struct err *e)
 {
     AUTO_FD mount = cgfile_mount (h, e);
 
@@ -54,7 +54,7 @@ int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct
                                         .tasks = -1 };
         r = cgroup_clean_path (s->path, a, &h->path, e);
         if (r >= 0)
-            r = reopen (h, e);
+            r = hierarchy_reopen (h, e);
     }
     if (r < 0) {
         cgroup_close (&cg);

@@ -26,8 +26,9 @@ struct cgroup_hierarchy {
     int dir;          /* directory descriptor of that cgroup, -1 until made or opened */
     int tasks;        /* what cgroup_enter writes to, once that is prepared; else -1 */
     /* cgroup_create made (and cgroup_remove removes) it. Told by cgroup_locate already: it was
-     * not there yet. One that was there, empty, is used and stays (runtime.md, "Delete": only
-     * what create made), as do the folders on the way, which other containers share. */
+     * not there yet. One that the config names and that was there, empty, is used and stays
+     * (runtime.md, "Delete": only what create made), as do the folders on the way, which other
+     * containers share. One at the default path is a left-over of ours, and made anew. */
     bool made;
 };
 
@@ -44,7 +45,7 @@ struct cgroup {
 /* Which layout this host has and where the container's cgroup would be in each hierarchy: an
  * absolute path counts from the mount point, a relative one from the caller's own cgroup. Changes
  * nothing, but what it found is fit for cgroup_save: a create that is killed half-way can be
- * cleaned up. */
+ * cleaned up. A default path that is in use is refused here. */
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret,
                    struct err *e);
 
@@ -60,7 +61,7 @@ int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgro
  * (as runc does). v2: controllers are enabled from the top down. v1: cpuset.cpus and mems are
  * inherited. Where the caller may not make it (EACCES, EPERM, EROFS) and neither a path nor a
  * limit was asked for, the hierarchy is left out; with all left out the layout is NONE. RES may
- * be NULL. A failure leaves nothing behind. */
+ * be NULL. A failure leaves nothing behind, or open what could not be removed. */
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 
 /* Writes every limit. Used by create and update. A controller that is missing is an error that
@@ -94,6 +95,8 @@ int cgroup_enter_check (const struct cgroup *cg, int procfs, pid_t pid, struct e
 /* Freezes or thaws and waits until it is so (at most 10 s). */
 int cgroup_freeze (struct cgroup *cg, bool frozen, struct err *e);
 int cgroup_is_frozen (const struct cgroup *cg, bool *ret, struct err *e);
+/* Whether nothing in it runs: it is frozen, or one above it. */
+int cgroup_is_held (const struct cgroup *cg, bool *ret, struct err *e);
 
 /* All process ids in it and below, as the caller's pid namespace sees them, ascending. */
 int cgroup_pids (const struct cgroup *cg, struct arena *a, pid_t **ret, size_t *ret_n,
@@ -104,7 +107,8 @@ int cgroup_pids (const struct cgroup *cg, struct arena *a, pid_t **ret, size_t *
 int cgroup_signal (struct cgroup *cg, int sig, struct err *e);
 
 /* Kills what is left and removes the folders that cgroup_create made, children first, in every
- * hierarchy; EBUSY is retried with back-off for at most 10 s. Gone already is success. */
+ * hierarchy, whatever becomes of the others; EBUSY is retried with back-off for at most 10 s. The
+ * first error is told. Gone already is success. */
 int cgroup_remove (struct cgroup *cg, struct err *e);
 
 /* memory.events / memory.oom_control: how many OOM kills there were. */

@@ -43,7 +43,7 @@ static int inherit_cpusets (int parent, int child, const struct oci_cpu *cpu, st
 
 /* runc's texts: engines and their users search for them. A frozen cgroup would stop the first
  * process for ever, a non-empty one would let others share (and be killed with) the container. */
-static int refuse_used (const struct cgroup_hierarchy *h, struct err *e)
+int refuse_used (const struct cgroup_hierarchy *h, struct err *e)
 {
     AUTO_ARENA a = { 0 };
     bool frozen = false;
@@ -84,6 +84,26 @@ struct making {
     const struct oci_linux_resources *res;
 };
 
+/* A path of our own choice that is there already is what a container of this id left: its limits
+ * are not ours. */
+static int make_anew (const struct making *m, int dir, const char *name, struct err *e)
+{
+    struct cgroup_hierarchy old = *m->h;
+    int r = old.dir = cgfile_open (dir, name, O_RDONLY | O_DIRECTORY, e);
+
+    if (r >= 0)
+        r = refuse_used (&old, e);
+    if (r >= 0)
+        r = remove_tree (&old, e);
+    cleanup_fd (&old.dir);
+    if (r > 0)
+        r = err_set (e, EBUSY, "what an earlier container of this id left cannot be removed");
+    if (r >= 0 && mkdirat (dir, name, 0755) < 0)
+        r = err_sys (e, "make it anew");
+    m->h->made = r >= 0;
+    return r;
+}
+
 /* Makes NAME below *DIR, which becomes the new one. */
 static int make_level (const struct making *m, int *dir, const char *name, bool is_last,
                        struct err *e)
@@ -96,6 +116,10 @@ static int make_level (const struct making *m, int *dir, const char *name, bool 
     m->h->made = mkdirat (*dir, name, 0755) == 0;
     if (!m->h->made && errno != EEXIST)
         return err_sys (e, "make it");
+    if (!m->h->made && is_last && !m->cg->given)
+        r = make_anew (m, *dir, name, e);
+    if (r < 0)
+        return r;
     child = cgfile_open (*dir, name, (is_last ? O_RDONLY : O_PATH) | O_DIRECTORY, e);
     if (child < 0 && m->h->made)
         m->h->made = unlinkat (*dir, name, AT_REMOVEDIR) < 0; /* out of descriptors, say */
@@ -173,6 +197,8 @@ int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, str
     AUTO_FD spare = open ("/", O_PATH | O_CLOEXEC);
     int r = 0;
 
+    for (size_t i = 0; i < cg->n; i++)
+        cg->h[i].made = false; /* what cgroup_locate foretold; now it is what was done */
     for (size_t i = 0; r >= 0 && i < cg->n;) {
         r = make (&(struct making){ cg, &cg->h[i], res }, e);
         if (is_refusal (r))

@@ -297,19 +297,25 @@ static int place (struct cgroup *cg, const char *asked, const char *text, struct
 }
 
 /* `made` is told before anything is made, so that a state file can say what a create that was
- * killed has left behind. */
-static int look (struct cgroup_hierarchy *h, struct err *e)
+ * killed has left behind. A path of our own choice will be made in any case: whoever is in it now
+ * is somebody else, and must not be taken for this container. */
+static int look (struct cgroup_hierarchy *h, bool given, struct err *e)
 {
     AUTO_FD mount = cgfile_mount (h, e);
     AUTO_FD dir = -1;
+    struct cgroup_hierarchy there = *h;
+    int r = 0;
 
     if (mount < 0)
         return mount;
-    dir = cgfile_open (mount, h->path + 1, O_PATH | O_DIRECTORY, e);
+    dir = cgfile_open (mount, h->path + 1, (given ? O_PATH : O_RDONLY) | O_DIRECTORY, e);
     if (dir < 0 && dir != -ENOENT)
         return err_add (e, "cgroup '%s%s'", h->mountpoint, h->path);
-    h->made = dir < 0;
-    return 0;
+    there.dir = dir;
+    if (dir >= 0 && !given)
+        r = refuse_used (&there, e);
+    h->made = dir < 0 || !given;
+    return r;
 }
 
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret, struct err *e)
@@ -323,7 +329,7 @@ int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup 
     if (r >= 0)
         r = place (&cg, pc->path, text, a, e);
     for (size_t i = 0; r >= 0 && i < cg.n; i++)
-        r = look (&cg.h[i], e);
+        r = look (&cg.h[i], pc->given, e);
     if (r < 0)
         return r;
     *ret = cg;

@@ -137,6 +137,16 @@ int cgroup_is_frozen (const struct cgroup *cg, bool *ret, struct err *e)
     return freeze_look (h, true, ret, e);
 }
 
+int cgroup_is_held (const struct cgroup *cg, bool *ret, struct err *e)
+{
+    const struct cgroup_hierarchy *h = cgroup_freezer_home (cg);
+
+    if (h && h->dir >= 0)
+        return freeze_look (h, false, ret, e);
+    *ret = false;
+    return 0;
+}
+
 static int thaw_one (int dir, void *data, struct err *e)
 {
     const bool *is_v2 = data;

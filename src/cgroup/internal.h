@@ -74,8 +74,18 @@ int freeze_look (const struct cgroup_hierarchy *h, bool self_only, bool *ret, st
 /* Thaws the whole tree, also what a container froze itself. */
 void freeze_thaw_tree (const struct cgroup *cg);
 
+/* ---- cgroup.c ---- */
+/* Opens the cgroup of H; one that is gone leaves dir at -1. */
+int hierarchy_reopen (struct cgroup_hierarchy *h, struct err *e);
+
+/* ---- create.c ---- */
+/* Refuses a cgroup (its dir is open) that has processes in it or is frozen. */
+int refuse_used (const struct cgroup_hierarchy *h, struct err *e);
+
 /* ---- remove.c ---- */
-/* Takes back what cgroup_create made so far. */
+/* rmdir of the cgroup and all below. Returns 1 while something in it is busy. */
+int remove_tree (struct cgroup_hierarchy *h, struct err *e);
+/* Takes back what cgroup_create made so far; what cannot be removed stays open. */
 void remove_made (struct cgroup *cg);
 
 /* ---- limits.c ---- */

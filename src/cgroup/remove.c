@@ -46,7 +46,7 @@ static int remove_leaf (struct cgroup_hierarchy *h, struct err *e)
     return 0;
 }
 
-static int remove_tree (struct cgroup_hierarchy *h, struct err *e)
+int remove_tree (struct cgroup_hierarchy *h, struct err *e)
 {
     int busy = 0;
     int r = walk_tree (h->dir, &(struct walk){ .leave = rmdir_at, .data = &busy }, e);
@@ -56,21 +56,28 @@ static int remove_tree (struct cgroup_hierarchy *h, struct err *e)
     return busy ? 1 : remove_leaf (h, e);
 }
 
-/* How many could not be removed yet, or an error. */
+/* Every hierarchy is tried, whatever becomes of the others. *RET_BUSY is how many could not be
+ * removed yet; the first error is the one returned. */
 static int remove_round (struct cgroup *cg,
-                         int (*remove) (struct cgroup_hierarchy *h, struct err *e), struct err *e)
+                         int (*remove) (struct cgroup_hierarchy *h, struct err *e), int *ret_busy,
+                         struct err *e)
 {
-    int busy = 0;
+    int result = 0;
 
+    *ret_busy = 0;
     for (size_t i = 0; i < cg->n; i++) {
         struct cgroup_hierarchy *h = &cg->h[i];
-        int r = h->made && h->dir >= 0 ? remove (h, e) : 0;
+        struct err one;
+        int r = h->made && h->dir >= 0 ? remove (h, &one) : 0;
 
-        if (r < 0)
-            return err_add (e, "remove cgroup '%s%s'", h->mountpoint, h->path);
-        busy += r;
+        if (r > 0)
+            *ret_busy += r;
+        if (r >= 0 || result < 0)
+            continue;
+        result = err_add (&one, "remove cgroup '%s%s'", h->mountpoint, h->path);
+        *e = one;
     }
-    return busy;
+    return result;
 }
 
 static bool is_all_made (const struct cgroup *cg)
@@ -85,13 +92,16 @@ static int wait_for_removal (struct cgroup *cg, struct err *e)
 {
     int64_t deadline = deadline_in (CGROUP_PATIENCE_MS);
     int busy = 1;
+    int r = 0;
 
     for (long pause = 1; !deadline_is_over (deadline); pause *= 2) {
-        busy = remove_round (cg, remove_tree, e);
-        if (busy <= 0)
-            return busy;
+        r = remove_round (cg, remove_tree, &busy, e);
+        if (busy == 0)
+            return r;
         sleep_ms (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
     }
+    if (r < 0)
+        return r;
     return err_set (e, EBUSY, "%d cgroup(s) of the container are still in use after %d s", busy,
                     CGROUP_PATIENCE_MS / 1000);
 }
@@ -99,22 +109,36 @@ static int wait_for_removal (struct cgroup *cg, struct err *e)
 int cgroup_remove (struct cgroup *cg, struct err *e)
 {
     struct err kill_error;
-    int busy = 0;
-    int r;
+    int busy = 1;
+    int killed;
+    int r = 0;
 
     if (is_all_made (cg)) /* the usual case: everything is empty, and rmdir says so */
-        busy = remove_round (cg, remove_leaf, e);
-    if (busy < 0 || (busy == 0 && is_all_made (cg)))
-        return busy;
-    r = kill_everywhere (cg, &kill_error);
-    busy = wait_for_removal (cg, e);
-    return busy == -EBUSY && r < 0 ? err_add (e, "%s", kill_error.msg) : busy;
+        r = remove_round (cg, remove_leaf, &busy, e);
+    if (busy == 0)
+        return r;
+    killed = kill_everywhere (cg, &kill_error);
+    r = wait_for_removal (cg, e);
+    return r == -EBUSY && killed < 0 ? err_add (e, "%s", kill_error.msg) : r;
 }
 
+/* One that was there before holds somebody else's processes: who undoes the create must not see it
+ * as the container's. */
 void remove_made (struct cgroup *cg)
 {
-    struct err ignored;
+    struct err ignored; /* a first error is told; who undoes the create tries again, and tells */
+    int busy;
 
-    (void)remove_round (cg, remove_leaf, &ignored); /* nobody was in it; a first error is told */
-    cgroup_close (cg);
+    for (size_t i = 0; i < cg->n; i++) {
+        struct cgroup_hierarchy *h = &cg->h[i];
+
+        cleanup_fd (&h->tasks);
+        h->tasks = -1;
+        if (!h->made) {
+            cleanup_fd (&h->dir);
+            h->dir = -1;
+        } else if (h->dir < 0)
+            (void)hierarchy_reopen (h, &ignored);
+    }
+    (void)remove_round (cg, remove_leaf, &busy, &ignored);
 }

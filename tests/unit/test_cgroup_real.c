@@ -427,6 +427,114 @@ static void stage_kept (struct fixture *f)
     ok (cgroup_remove (&empty, &f->e) == 0, "%s: removing none is fine", f->name);
 }
 
+/* Makes the cgroup in every hierarchy, as somebody else would. */
+static struct cgroup made_before (struct fixture *f)
+{
+    struct cgroup cg = { 0 };
+
+    good (f, locate (f), "locate what somebody else makes");
+    good (f, cgroup_create (&f->cg, NULL, &f->e), "who makes it");
+    cg = f->cg;
+    f->cg = (struct cgroup){ 0 };
+    return cg;
+}
+
+static int locate_default (struct fixture *f)
+{
+    struct plan_cgroup pc = { .path = f->path };
+
+    return cgroup_locate (&pc, &f->a, &f->cg, &f->e);
+}
+
+/* A default path that is there is a left-over: made anew, without its limits and what is below. */
+static void stage_left_over (struct fixture *f)
+{
+    static const struct oci_pids pids = { .has_limit = true, .limit = 10 };
+    static const struct oci_linux_resources limits = { .pids = &pids };
+    struct cgroup old = made_before (f);
+    const struct cgroup_hierarchy *h;
+
+    if (strcmp (f->name, "v2 alone") != 0)
+        good (f, cgroup_limit (&old, &limits, &f->e), "with a limit");
+    ok (mkdirat (old.h[0].dir, "below", 0755) == 0, "%s: and one below", f->name);
+    good (f, locate_default (f), "locate a left-over");
+    ok (f->cg.h[0].made, "%s: it will be made", f->name);
+    good (f, cgroup_create (&f->cg, NULL, &f->e), "make it anew");
+    h = cgroup_v1_home (&f->cg, "pids");
+    if (h) {
+        char *text = NULL;
+
+        ok (cgfile_read (h->dir, "pids.max", &f->a, &text, &f->e) >= 0 &&
+                strcmp (text, "max\n") == 0,
+            "%s: without the limit: %s", f->name, text ?: f->e.msg);
+    }
+    ok (faccessat (f->cg.h[0].dir, "below", F_OK, 0) < 0, "%s: and nothing below", f->name);
+    good (f, cgroup_remove (&f->cg, &f->e), "and it is removed at the end");
+    ok (!is_anywhere (f), "%s: everywhere", f->name);
+    cgroup_close (&old);
+    cgroup_close (&f->cg);
+}
+
+/* One in use, or frozen, is refused at a default path before anything is written down about it. At
+ * a given one, too; and undoing that create leaves who is in it alone. */
+static void stage_in_use (struct fixture *f)
+{
+    struct cgroup old = made_before (f);
+    pid_t pid = fork ();
+
+    if (pid == 0)
+        _exit (wait_for_signal (f));
+    f->cg = old;
+    good (f, attach (&f->cg, pid), "somebody is in it");
+    ok (locate_default (f) < 0 && strstr (f->e.msg, "cgroup is not empty"),
+        "%s: refused at a default path: %s", f->name, f->e.msg);
+    good (f, locate (f), "a given path");
+    ok (cgroup_create (&f->cg, NULL, &f->e) < 0 && strstr (f->e.msg, "cgroup is not empty"),
+        "%s: refused at a given path: %s", f->name, f->e.msg);
+    good (f, cgroup_remove (&f->cg, &f->e), "undo the create");
+    ok (waitpid (pid, NULL, WNOHANG) == 0, "%s: who is in it lives", f->name);
+    (void)kill (pid, SIGKILL);
+    ok (exit_status (pid) == 128 + SIGKILL, "%s: until now", f->name);
+    good (f, cgroup_freeze (&old, true, &f->e), "freeze it");
+    ok (locate_default (f) < 0 && strstr (f->e.msg, "frozen"), "%s: a frozen one is refused: %s",
+        f->name, f->e.msg);
+    good (f, cgroup_remove (&old, &f->e), "its maker removes it");
+    ok (!is_anywhere (f), "%s: it is gone", f->name);
+    cgroup_close (&old);
+}
+
+static size_t count_left (const struct fixture *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->cg.n; i++) {
+        char path[512];
+
+        (void)snprintf (path, sizeof path, "%s%s", f->cg.h[i].mountpoint, f->cg.h[i].path);
+        n += access (path, F_OK) == 0;
+    }
+    return n;
+}
+
+/* A hierarchy in which it cannot be removed does not keep the others', and the error is told. */
+static void stage_remove_all (struct fixture *f)
+{
+    int dir;
+
+    good (f, locate (f), "locate one that will not go");
+    good (f, cgroup_create (&f->cg, NULL, &f->e), "make it");
+    dir = f->cg.h[0].dir;
+    f->cg.h[0].dir = open ("/dev/null", O_RDONLY | O_CLOEXEC); /* no folder: ENOTDIR */
+    ok (cgroup_remove (&f->cg, &f->e) == -ENOTDIR && strstr (f->e.msg, f->cg.h[0].mountpoint),
+        "%s: the error names the place: %s", f->name, f->e.msg);
+    ok (count_left (f) == 1, "%s: all others are gone", f->name);
+    cleanup_fd (&f->cg.h[0].dir);
+    f->cg.h[0].dir = dir;
+    good (f, cgroup_remove (&f->cg, &f->e), "and once it can, so is the last");
+    ok (count_left (f) == 0, "%s: nothing is left", f->name);
+    cgroup_close (&f->cg);
+}
+
 static void remove_parents (const struct fixture *f)
 {
     for (size_t i = 0; i < f->cg.n; i++) {
@@ -452,6 +560,9 @@ static void test_life (const char *name, enum cgroup_layout layout)
     stage_processes (&f);
     stage_remove (&f);
     stage_kept (&f);
+    stage_left_over (&f);
+    stage_in_use (&f);
+    stage_remove_all (&f);
     remove_parents (&f);
     (void)close (f.procfs);
     arena_free (&f.a);
