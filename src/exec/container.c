@@ -111,14 +111,35 @@ static int require_created (struct run *r, struct err *e)
                         : "cannot start an already running container");
 }
 
+/* What keeps init from answering. Only ever looked at: a cgroup that is gone keeps nobody. */
+static int init_is_held (const void *data, struct err *e)
+{
+    const struct run *r = data;
+    struct err ignored = { 0 };
+    bool frozen = false;
+
+    if (!r->plan.cgroup.disabled)
+        (void)cgroup_is_held (&r->cgroup, &frozen, &ignored);
+    if (frozen)
+        return err_set (e, EBUSY,
+                        "cannot start a container in the paused state: its cgroup is frozen");
+    if (state_is_halted (&r->saved))
+        return err_set (e, EBUSY,
+                        "cannot start a container whose init (pid %d) is stopped by a signal: it "
+                        "needs SIGCONT first",
+                        r->saved.pid);
+    return 0;
+}
+
 static int start (struct run *r, struct err *e)
 {
+    const struct state_gate_watch watch = { init_is_held, r };
     int result = require_created (r, e);
 
     if (result == 0)
         result = run_read_config (r, e);
     if (result == 0)
-        result = state_gate_open (&r->state, e);
+        result = state_gate_open (&r->state, &watch, e);
     if (result < 0)
         return result;
     result = run_hooks (r, HOOK_POSTSTART, STATUS_RUNNING, r->saved.pid, e);
@@ -172,6 +193,50 @@ static int read_hooks (struct run *r, bool force, struct err *e)
     return 0;
 }
 
+/* A lock that somebody holds must not keep a container alive: a create or a start that waits for
+ * init lets go when that one is dead. */
+static int reopen_by_force (struct run *r, const char *id, struct err *e)
+{
+    const struct run unused = *r;
+    int result = run_reopen (r, id, STATE_LOCK_NOW | STATE_ALLOW_BROKEN, e);
+
+    if (result != -ETIMEDOUT)
+        return result;
+    run_close (r);
+    *r = unused;
+    result = run_reopen (r, id, STATE_ALLOW_BROKEN, e);
+    if (result == 0)
+        result = run_kill_all (r, e);
+    run_close (r);
+    *r = unused;
+    return result < 0 ? result : run_reopen (r, id, STATE_LOCK_SHORT | STATE_ALLOW_BROKEN, e);
+}
+
+static int delete_by_force (struct run *r, const char *id, struct err *e)
+{
+    int result = reopen_by_force (r, id, e);
+
+    if (result == -ENOENT && r->state.dir < 0)
+        return 0; /* the engines' clean-up calls come twice */
+    if (result < 0)
+        return result;
+    if (r->state.recovered && r->env->note)
+        r->env->note (LOG_WARN, "state.json cannot be used; its copy can");
+    result = read_hooks (r, true, e);
+    return result < 0 ? result : run_destroy (r, e);
+}
+
+static int delete_stopped (struct run *r, const char *id, struct err *e)
+{
+    int result = run_reopen (r, id, STATE_LOCK, e);
+
+    if (result == 0)
+        result = require_stopped (r, e);
+    if (result == 0)
+        result = read_hooks (r, false, e);
+    return result < 0 ? result : run_destroy (r, e);
+}
+
 int container_delete (const struct container_env *env, const char *id, bool force, struct err *e)
 {
     AUTO_ARENA a = { 0 };
@@ -179,17 +244,7 @@ int container_delete (const struct container_env *env, const char *id, bool forc
     int result;
 
     run_init (&r, env, &a);
-    result = run_reopen (&r, id, STATE_LOCK | (force ? STATE_ALLOW_BROKEN : 0), e);
-    if (result == -ENOENT && force && r.state.dir < 0)
-        result = 0; /* the engines' clean-up calls come twice */
-    else if (result == 0) {
-        if (!force)
-            result = require_stopped (&r, e);
-        if (result == 0)
-            result = read_hooks (&r, force, e);
-        if (result == 0)
-            result = run_destroy (&r, e);
-    }
+    result = force ? delete_by_force (&r, id, e) : delete_stopped (&r, id, e);
     run_close (&r);
     return result;
 }

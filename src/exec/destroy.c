@@ -35,6 +35,17 @@ static int kill_init (struct run *r, struct err *e)
     return 0;
 }
 
+int run_kill_all (struct run *r, struct err *e)
+{
+    int result = 0;
+
+    if (!r->state.saved)
+        return 0;
+    if (!r->plan.cgroup.disabled)
+        result = cgroup_signal (&r->cgroup, SIGKILL, e);
+    return result < 0 ? result : kill_init (r, e);
+}
+
 /* A failure of these hooks is told and does not keep the container (runtime-spec, lifecycle). */
 static void poststop (struct run *r)
 {
@@ -48,12 +59,8 @@ static void poststop (struct run *r)
 
 int run_destroy (struct run *r, struct err *e)
 {
-    int result = 0;
+    int result = run_kill_all (r, e);
 
-    if (r->state.saved && !r->plan.cgroup.disabled)
-        result = cgroup_signal (&r->cgroup, SIGKILL, e);
-    if (result == 0 && r->state.saved)
-        result = kill_init (r, e);
     if (result == 0 && r->state.saved && !r->plan.cgroup.disabled)
         result = cgroup_remove (&r->cgroup, e);
     if (result < 0)

@@ -190,7 +190,8 @@ static void undo_claim (struct run *r)
     if (r->poststop_due)
         (void)run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0,
                          &ignored); /* the first error counts */
-    (void)state_remove (&r->state, &ignored);
+    if (r->left.code == 0)
+        (void)state_remove (&r->state, &ignored);
 }
 
 /* ---- prepare ---- */
@@ -247,12 +248,18 @@ static int parent_cgroup_check (struct run *r, struct err *e)
     return cgroup_limit_check (&r->cgroup, r->plan.cgroup.resources, e);
 }
 
+/* What cannot be removed is written down, as it was made. */
 static void undo_cgroup (struct run *r)
 {
     struct err ignored = { 0 };
+    struct oci_saved_cgroup *made = arena_alloc (r->arena, sizeof *made);
 
-    (void)cgroup_remove (&r->cgroup,
-                         &ignored); /* the error that brought us here is the one to tell */
+    if (cgroup_remove (&r->cgroup, &r->left) == 0)
+        return;
+    if (made && cgroup_save (&r->cgroup, r->arena, made, &ignored) == 0) {
+        r->saved.cgroup = made;
+        (void)state_write (&r->state, &r->saved, &ignored); /* `intent` wrote nearly the same */
+    }
 }
 
 /* ---- clone ---- */

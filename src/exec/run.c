@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,20 @@ void run_close (struct run *r)
     state_gate_close (&r->gate);
     cgroup_close (&r->cgroup);
     state_close (&r->state);
+    if (r->born)
+        (void)munmap (r->born, sizeof *r->born);
+    r->born = NULL;
+}
+
+static int share_birth (struct run *r, struct err *e)
+{
+    void *p =
+        mmap (NULL, sizeof *r->born, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return err_sys (e, "map a byte that two processes share");
+    r->born = p;
+    return 0;
 }
 
 /* Signals wait while there are two processes to look after: a Ctrl-C must not come between a step
@@ -79,7 +94,8 @@ static void steps_undo (const struct step *steps, size_t done, struct run *r)
 }
 
 /* How a child ended that said nothing: most often the memory limit was too small for it. One that
- * the kernel killed at its birth (see cgroup_clone_fd) is told apart by that nobody else did it. */
+ * the kernel killed at its birth (see cgroup_clone_fd) is told apart by that it never ran: who runs
+ * and is killed, by delete --force say, must not come again. */
 static void describe_end (struct run *r, struct err *e)
 {
     siginfo_t info = { 0 };
@@ -91,7 +107,7 @@ static void describe_end (struct run *r, struct err *e)
         return;
     if (cgroup)
         (void)cgroup_oom_kills (&r->cgroup, &kills, &ignored);
-    r->died_at_birth = cgroup && cgroup_clone_fd (&r->cgroup) >= 0 && kills == 0 &&
+    r->died_at_birth = cgroup && !*r->born && cgroup_clone_fd (&r->cgroup) >= 0 && kills == 0 &&
                        info.si_code == CLD_KILLED && info.si_status == SIGKILL;
     (void)err_set (e, EPIPE, "container init ended during its set-up: %s %d%s",
                    info.si_code == CLD_EXITED ? "exit status" : "signal", info.si_status,
@@ -117,16 +133,29 @@ static void release_prepared (struct run *r)
     state_gate_close (&r->gate);
 }
 
+/* A failed start leaves nothing behind; where it must, it says so. */
+static void tell_left (const struct run *r, struct err *e)
+{
+    struct err first = *e;
+
+    if (r->left.code)
+        (void)err_set (e, first.code, "%.300s; not undone: %.120s (delete --force %.40s does it)",
+                       first.msg, r->left.msg, r->create->id);
+}
+
 static int run_parent_once (struct run *r, struct err *e)
 {
-    size_t done;
-    int result = steps_walk (parent_steps, n_parent_step_functions, r, &done, e);
+    size_t done = 0;
+    int result = share_birth (r, e);
 
+    if (result == 0)
+        result = steps_walk (parent_steps, n_parent_step_functions, r, &done, e);
     if (result == 0)
         return 0;
     prefer_child_error (r, e);
     release_prepared (r);
     steps_undo (parent_steps, done, r);
+    tell_left (r, e);
     return -e->code;
 }
 
@@ -173,6 +202,7 @@ void run_child (struct run *r)
     struct err e = { 0 };
     size_t done;
 
+    *r->born = true;
     become_child (r);
     if (steps_walk (child_steps, n_child_step_functions, r, &done, &e) == 0)
         child_execute (r, &e);

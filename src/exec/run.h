@@ -45,6 +45,7 @@ struct run {
     int bundle_dir; /* the bundle */
     struct state state;
     struct oci_saved_state saved;
+    struct err left;   /* why a cgroup could not be undone: the state stays for delete --force */
     bool poststop_due; /* there was an init, so its hooks may have left something (runtime-spec) */
 
     /* prepared for the child */
@@ -55,6 +56,7 @@ struct run {
     struct cgroup cgroup;
     bool no_clone_into; /* a child cloned into its cgroup was killed at once: not again */
     bool died_at_birth; /* that is what just happened */
+    bool *born;         /* shared by the two processes: the child runs. NULL: not mapped */
     struct state_gate gate;
     int console;         /* connected socket that gets the pty, -1: no terminal */
     int tty_parent;      /* run -t: the parent's end of that pair, else -1 */
@@ -126,7 +128,9 @@ int run_signal (struct run *r, int sig, struct err *e);
 int exec_load (struct run *r, struct err *e);
 int exec_plan (struct run *r, struct err *e);
 
-/* destroy.c: kills what is left, removes the cgroup, runs the poststop hooks, removes the state. */
+/* destroy.c: SIGKILL to everything that the state knows of; needs no lock. */
+int run_kill_all (struct run *r, struct err *e);
+/* Kills what is left, removes the cgroup, runs the poststop hooks, removes the state. */
 int run_destroy (struct run *r, struct err *e);
 
 /* wait.c: foreground. Waits for the child, forwards signals, serves its terminal; *RET is what the

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,6 +21,11 @@
 
 /* A start writes its byte right after it has connected. */
 #define KNOCK_TIMEOUT_MS 5000
+
+/* How often `start` looks whether init can answer at all, and for how long that may be so. */
+#define LOOK_MS        100
+#define HELD_LOOKS     20
+#define CONNECT_WAIT_S 2
 
 static const char knock = 1;
 static const char passed = 1;
@@ -135,13 +141,21 @@ static int wait_readable (const struct state_gate *g, int fd, int timeout_ms)
     return n;
 }
 
+/* Who knocked and did not wait, because we were stopped say, has told its caller so. */
+static bool has_left (int conn)
+{
+    struct pollfd p = { .fd = conn, .events = POLLRDHUP };
+
+    return poll (&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP);
+}
+
 /* One who connected: whether he asks to open. He may be gone, silent or somebody else. */
 static bool is_knock (const struct state_gate *g, int conn)
 {
     char byte = 0;
 
     return is_owner (g, conn) && wait_readable (g, conn, KNOCK_TIMEOUT_MS) > 0 &&
-           read (conn, &byte, 1) == 1 && byte == knock;
+           read (conn, &byte, 1) == 1 && byte == knock && !has_left (conn);
 }
 
 /* Who connects can be gone again before we look. */
@@ -185,15 +199,32 @@ static int has_stopped (struct err *e)
     return err_set (e, ESRCH, "cannot start a container that has stopped");
 }
 
+/* Until there is something to read, or an end of file. An init that is stopped or frozen would keep
+ * us, and everybody who waits for our lock, for ever. */
+static int await_word (int sock, const struct state_gate_watch *w, struct err *e)
+{
+    struct pollfd p = { .fd = sock, .events = POLLIN };
+
+    for (int looks = 0; poll (&p, 1, LOOK_MS) <= 0;) {
+        looks = w->held (w->data, e) < 0 ? looks + 1 : 0;
+        if (looks > HELD_LOOKS)
+            return -e->code;
+    }
+    return 0;
+}
+
 /* How the conversation of gate.h ends. */
-static int await_answer (int sock, struct err *e)
+static int await_answer (int sock, const struct state_gate_watch *w, struct err *e)
 {
     bool has_passed = false;
     struct err answer;
 
     for (;;) {
-        ssize_t n = recv (sock, &answer, sizeof answer, 0);
+        int r = await_word (sock, w, e);
+        ssize_t n = r < 0 ? 0 : recv (sock, &answer, sizeof answer, 0);
 
+        if (r < 0)
+            return r;
         if (n < 0 && errno == EINTR)
             continue;
         if (n == (ssize_t)sizeof answer && answer.code > 0) {
@@ -208,19 +239,30 @@ static int await_answer (int sock, struct err *e)
     return has_passed ? 0 : has_stopped (e);
 }
 
-int state_gate_open (const struct state *s, struct err *e)
+static int connect_to_init (const struct state *s, struct err *e)
 {
+    const struct timeval wait = { .tv_sec = CONNECT_WAIT_S };
     struct sockaddr_un addr = gate_address (s);
     AUTO_FD sock = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-    if (sock < 0)
-        return err_sys (e, "socket");
+    if (sock < 0 || setsockopt (sock, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) < 0)
+        return err_sys (e, "make a socket");
     if (connect (sock, (const struct sockaddr *)&addr, sizeof addr) < 0) {
         if (errno == ECONNREFUSED || errno == ENOENT) /* nobody listens, or a delete was faster */
             return has_stopped (e);
         return err_sys (e, "connect to the gate");
     }
+    return TAKE_FD (sock);
+}
+
+int state_gate_open (const struct state *s, const struct state_gate_watch *w, struct err *e)
+{
+    int r = w->held (w->data, e);
+    AUTO_FD sock = r < 0 ? r : connect_to_init (s, e);
+
+    if (sock < 0)
+        return sock;
     /* A broken pipe is told better by what we read next. */
     (void)fd_send (sock, &knock, sizeof knock, -1);
-    return await_answer (sock, e);
+    return await_answer (sock, w, e);
 }

@@ -45,7 +45,14 @@ int state_gate_fail (int conn, const struct err *why);
 /* Whether init still waits (or is on its way from the gate to execve). */
 bool state_gate_is_locked (const struct state *s);
 
+/* HELD: an error while init can do nothing, as it is stopped or frozen; else 0. */
+struct state_gate_watch {
+    int (*held) (const void *data, struct err *e);
+    const void *data;
+};
+
 /* `start`: knocks and waits until the workload runs. Returns init's own error if it sent one;
  * "cannot start a container that has stopped" (-ESRCH) if init is dead or dies meanwhile,
- * noticed at once. */
-int state_gate_open (const struct state *s, struct err *e);
+ * noticed at once; what HELD says if it does so now, or for two seconds while we wait. An init that
+ * is let go after that has not heard us. */
+int state_gate_open (const struct state *s, const struct state_gate_watch *w, struct err *e);

@@ -73,6 +73,15 @@ int state_start_time (pid_t pid, uint64_t *ret, struct err *e)
     return 0;
 }
 
+bool state_is_halted (const struct oci_saved_state *saved)
+{
+    struct process_stat st;
+    struct err ignored; /* one that is gone is not halted */
+
+    return saved->pid > 0 && read_stat (saved->pid, &st, &ignored) == 0 &&
+           st.start_time == saved->pid_start_time && st.state == 'T';
+}
+
 static bool has_exited (int pidfd)
 {
     struct pollfd p = { .fd = pidfd, .events = POLLIN };

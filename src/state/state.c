@@ -12,14 +12,17 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "state/gate.h"
 
 #define STATE_FILE  "state.json"
+#define COPY_FILE   "state.copy"
 #define CONFIG_FILE "config.json"
 
 #define STATE_VERSION 1
 
-#define LOCK_WAIT_S   60
-#define LOCK_PAUSE_MS 10
+#define LOCK_WAIT_MS       60000
+#define LOCK_WAIT_SHORT_MS 3000
+#define LOCK_PAUSE_MS      10
 
 static int check_id (const char *id, struct err *e)
 {
@@ -49,30 +52,44 @@ static bool is_still_linked (const struct state *s)
            ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-static int64_t seconds_now (void)
+static int64_t ms_now (void)
 {
     struct timespec ts = { 0 };
 
     (void)clock_gettime (CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec;
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 /* Not a blocking flock: it has no deadline, and SIGALRM belongs to nobody here. */
-int state_lock (struct state *s, struct err *e)
+static int lock_within (struct state *s, int64_t ms, struct err *e)
 {
     const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
-    int64_t deadline = seconds_now () + LOCK_WAIT_S;
+    int64_t deadline = ms_now () + ms;
 
     while (flock (s->dir, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys (e, "lock container '%s'", s->id);
-        if (seconds_now () >= deadline)
+        if (ms_now () >= deadline)
             return err_set (e, ETIMEDOUT, "container '%s' is in use by another command since %d s",
-                            s->id, LOCK_WAIT_S);
+                            s->id, (int)(ms / 1000));
         (void)nanosleep (&pause, NULL);
     }
     s->locked = true;
     return is_still_linked (s) ? 0 : not_there (e);
+}
+
+int state_lock (struct state *s, struct err *e)
+{
+    return lock_within (s, LOCK_WAIT_MS, e);
+}
+
+static int lock_as_asked (struct state *s, int flags, struct err *e)
+{
+    if (flags & STATE_LOCK)
+        return lock_within (s, LOCK_WAIT_MS, e);
+    if (flags & STATE_LOCK_SHORT)
+        return lock_within (s, LOCK_WAIT_SHORT_MS, e);
+    return flags & STATE_LOCK_NOW ? lock_within (s, 0, e) : 0;
 }
 
 void state_unlock (struct state *s)
@@ -136,20 +153,70 @@ static int read_document (const struct state *s, const char *file, const struct 
     return r < 0 ? err_add (e, "container '%s': %s", s->id, file) : 0;
 }
 
-static int read_state (struct state *s, struct arena *a, struct err *e)
+/* A whole state that is not one of ours is no broken one: nothing may be done by it. */
+static int refuse_foreign (const struct state *s, const char *file,
+                           const struct oci_saved_state *saved, struct err *e)
+{
+    if (saved->version != STATE_VERSION)
+        return err_set (e, EPROTO,
+                        "container '%s': %s has version %u, this program knows %d: use the "
+                        "agentrt that made it",
+                        s->id, file, saved->version, STATE_VERSION);
+    if (strcmp (saved->id, s->id) != 0)
+        return err_set (e, EPROTO, "container '%s': %s is that of another container, '%.64s'",
+                        s->id, file, saved->id);
+    return 0;
+}
+
+static int read_state (struct state *s, const char *file, struct arena *a, struct err *e)
 {
     const struct oci_saved_state *saved = NULL;
     const void *doc = NULL;
-    int r = read_document (s, STATE_FILE, &oci_saved_state_type, a, &doc, e);
+    int r = read_document (s, file, &oci_saved_state_type, a, &doc, e);
 
     if (r < 0)
         return r;
     saved = doc;
-    if (saved->version != STATE_VERSION || strcmp (saved->id, s->id) != 0)
-        return err_set (e, EINVAL, "container '%s': " STATE_FILE ": version %u of container '%s'",
-                        s->id, saved->version, saved->id);
-    s->saved = saved;
-    return 0;
+    r = refuse_foreign (s, file, saved, e);
+    if (r == 0)
+        s->saved = saved;
+    return r;
+}
+
+static bool has_file (const struct state *s, const char *file)
+{
+    struct stat st;
+
+    return fstatat (s->dir, file, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* A create writes both states before it makes anything, and a delete unlinks them last. */
+static bool is_blank (const struct state *s)
+{
+    return !has_file (s, STATE_FILE) && !has_file (s, COPY_FILE) && !has_file (s, CONFIG_FILE) &&
+           !state_gate_is_locked (s);
+}
+
+/* For who has to find a container's cgroup and processes whatever has become of state.json. E says
+ * what is wrong with it. */
+static int recover (struct state *s, struct arena *a, struct err *e)
+{
+    struct err copy = { 0 };
+
+    if (e->code == ENOMEM || e->code == EPROTO)
+        return -e->code;
+    if (is_blank (s))
+        return 0;
+    if (read_state (s, COPY_FILE, a, &copy) == 0) {
+        s->recovered = true;
+        return 0;
+    }
+    return err_set (e, EUCLEAN,
+                    "container '%s': neither " STATE_FILE " nor " COPY_FILE
+                    " can be used, so nobody knows its cgroup and its processes, and nothing was "
+                    "removed: kill them by hand, then remove the folder '%s' of the state root: "
+                    "%.200s",
+                    s->id, s->id, copy.msg);
 }
 
 int state_open (int root, const char *id, int flags, struct arena *a, struct state *ret,
@@ -160,12 +227,12 @@ int state_open (int root, const char *id, int flags, struct arena *a, struct sta
 
     if (r == 0)
         r = open_folder (&s, e);
-    if (r == 0 && (flags & STATE_LOCK))
-        r = state_lock (&s, e);
+    if (r == 0)
+        r = lock_as_asked (&s, flags, e);
     if (r == 0) {
-        r = read_state (&s, a, e);
-        if (r < 0 && r != -ENOMEM && (flags & STATE_ALLOW_BROKEN))
-            r = 0;
+        r = read_state (&s, STATE_FILE, a, e);
+        if (r < 0 && (flags & STATE_ALLOW_BROKEN))
+            r = recover (&s, a, e);
     }
     if (r < 0) {
         state_close (&s);
@@ -205,8 +272,10 @@ static int write_document (const struct state *s, const char *file, const struct
 
 int state_write (struct state *s, const struct oci_saved_state *saved, struct err *e)
 {
-    int r = write_document (s, STATE_FILE, &oci_saved_state_type, saved, e);
+    int r = write_document (s, COPY_FILE, &oci_saved_state_type, saved, e);
 
+    if (r == 0)
+        r = write_document (s, STATE_FILE, &oci_saved_state_type, saved, e);
     if (r == 0)
         s->saved = saved;
     return r;
@@ -229,20 +298,28 @@ int state_read_config (const struct state *s, struct arena *a, const struct oci_
     return 0;
 }
 
+static int check_text (const struct state *s, const char *file, const char *want, struct arena *a,
+                       struct err *e)
+{
+    char *text = NULL;
+    int r = fd_read_file (s->dir, file, OCI_MAX_BYTES, FD_BENEATH, a, &text, NULL, e);
+
+    if (r < 0)
+        return r;
+    return strcmp (text, want) == 0 ? 0 : err_set (e, EIO, "%s reads back differently", file);
+}
+
 int state_write_check (const struct state *s, const struct oci_saved_state *saved, struct arena *a,
                        struct err *e)
 {
     AUTO_STRBUF want = { 0 };
-    char *text = NULL;
     int r = oci_emit (&oci_saved_state_type, saved, OCI_COMPACT, &want, e);
 
     if (r == 0 && want.failed)
         r = err_oom (e);
     if (r == 0)
-        r = fd_read_file (s->dir, STATE_FILE, OCI_MAX_BYTES, FD_BENEATH, a, &text, NULL, e);
-    if (r < 0)
-        return r;
-    return strcmp (text, want.s) == 0 ? 0 : err_set (e, EIO, STATE_FILE " reads back differently");
+        r = check_text (s, STATE_FILE, want.s, a, e);
+    return r < 0 ? r : check_text (s, COPY_FILE, want.s, a, e);
 }
 
 /* ---- removal ---- */
@@ -252,7 +329,7 @@ static int unlink_in (int dir, const char *name)
     return unlinkat (dir, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* All but state.json. */
+/* All but the two states. */
 static int empty_folder (const struct state *s)
 {
     int fd = openat (s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -266,7 +343,7 @@ static int empty_folder (const struct state *s)
     }
     while (r == 0 && (errno = 0, d = readdir (dir)))
         if (strcmp (d->d_name, ".") != 0 && strcmp (d->d_name, "..") != 0 &&
-            strcmp (d->d_name, STATE_FILE) != 0)
+            strcmp (d->d_name, STATE_FILE) != 0 && strcmp (d->d_name, COPY_FILE) != 0)
             r = unlink_in (s->dir, d->d_name);
     return r < 0 ? r : -errno;
 }
@@ -275,6 +352,8 @@ int state_remove (struct state *s, struct err *e)
 {
     int r = empty_folder (s);
 
+    if (r == 0)
+        r = unlink_in (s->dir, COPY_FILE);
     if (r == 0)
         r = unlink_in (s->dir, STATE_FILE);
     if (r == 0 && unlinkat (s->root, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT)

@@ -4,6 +4,7 @@
  *
  *   ROOT/ID/            mkdir of it is the claim: exactly one create wins
  *   ROOT/ID/state.json  struct oci_saved_state, replaced atomically; before any other effect
+ *   ROOT/ID/state.copy  the same, for delete --force where somebody broke state.json
  *   ROOT/ID/config.json the effective config (what exec and hooks obey)
  *   ROOT/ID/gate        locked (OFD) by the container's init until its execve: created <=> locked
  *   ROOT/ID/gate.sock   where `start` knocks
@@ -12,7 +13,7 @@
  * Identity of a process is pidfd or (pid, start time). Changes are made under an flock of the
  * folder. Nothing is synced to disk: the root is on /run, and a state outlives no reboot; what a
  * crash can leave (an empty folder, a missing or cut-off file) is handled by every command and
- * removed by delete --force.
+ * removed by delete --force. A state of another version or of another container is never obeyed.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,16 +50,23 @@ struct state {
     int root;                            /* borrowed */
     int dir;                             /* ROOT/ID */
     bool locked;                         /* we hold the lock */
-    const struct oci_saved_state *saved; /* NULL where state.json is missing or unreadable */
+    bool recovered;                      /* SAVED is from the copy: state.json is broken */
+    const struct oci_saved_state *saved; /* NULL where nothing was written: a bare claim */
 };
 
 /* mkdir. An existing one: "container with given ID already exists", -EEXIST. Returns locked. */
 int state_claim (int root, const char *id, struct state *ret, struct err *e);
 
-/* Opens and, if LOCK, locks (waits at most 60 s), reads state.json. Unknown: "container does not
- * exist", -ENOENT. With ALLOW_BROKEN (delete --force, list) a bad or missing state.json leaves
- * saved NULL. */
-enum state_open_flags { STATE_LOCK = 1, STATE_ALLOW_BROKEN = 2 };
+/* Opens and reads state.json. Unknown: "container does not exist", -ENOENT. LOCK also locks, and
+ * waits for it at most 60 s, LOCK_SHORT 3 s, LOCK_NOW not at all (-ETIMEDOUT). With ALLOW_BROKEN
+ * (delete --force) a bad or missing state.json is no error: saved is what the copy says, or NULL if
+ * nothing can have been made yet; a container of which nothing can be read stays (-EUCLEAN). */
+enum state_open_flags {
+    STATE_LOCK = 1,
+    STATE_ALLOW_BROKEN = 2,
+    STATE_LOCK_SHORT = 4,
+    STATE_LOCK_NOW = 8
+};
 int state_open (int root, const char *id, int flags, struct arena *a, struct state *ret,
                 struct err *e);
 
@@ -76,7 +84,7 @@ void state_disown (struct state *s);
 
 /* Replaces state.json; s->saved is SAVED afterwards (borrowed). */
 int state_write (struct state *s, const struct oci_saved_state *saved, struct err *e);
-/* state.json reads back as SAVED. */
+/* state.json and its copy read back as SAVED. */
 int state_write_check (const struct state *s, const struct oci_saved_state *saved, struct arena *a,
                        struct err *e);
 int state_write_config (const struct state *s, const struct oci_config *config, struct err *e);
@@ -96,6 +104,9 @@ int state_status (const struct state *s, enum state_status *ret, struct err *e);
 int state_pidfd (const struct oci_saved_state *saved, struct err *e);
 /* Field 22 of PID's stat: clock ticks since boot. */
 int state_start_time (pid_t pid, uint64_t *ret, struct err *e);
+
+/* Whether the saved init is stopped by a signal (SIGSTOP): it does nothing until SIGCONT. */
+bool state_is_halted (const struct oci_saved_state *saved);
 
 /* The OCI state document of S, without "owner". Pid 0 when stopped. Looks nothing up. */
 void state_oci (const struct state *s, enum state_status status, struct oci_state *ret);

@@ -6,6 +6,7 @@
  *   probe console SOCKET            serves a console socket: prints what was received on standard
  *                                   error, then copies between the terminal and standard in/output
  *   probe reopen PATH               opens PATH for writing by way of a held descriptor
+ *   probe listen PATH               a socket at PATH, whose one place to wait is taken for good
  *   probe seize STOP                attaches as a debugger to every process that appears, until
  *                                   there is a file STOP; prints the names of those that it got
  */
@@ -200,6 +201,23 @@ static int seize (const char *stop)
     return proc == NULL;
 }
 
+/* PATH is there once the place is taken. */
+static int listen_full (const char *path)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    int listener = socket (AF_UNIX, SOCK_STREAM, 0);
+    int waiting = socket (AF_UNIX, SOCK_STREAM, 0);
+
+    if (snprintf (addr.sun_path, sizeof addr.sun_path, "%s.new", path) >= (int)sizeof addr.sun_path)
+        return 1;
+    if (bind (listener, (const struct sockaddr *)&addr, sizeof addr) < 0 ||
+        listen (listener, 0) < 0 ||
+        connect (waiting, (const struct sockaddr *)&addr, sizeof addr) < 0 ||
+        rename (addr.sun_path, path) < 0)
+        return 1;
+    return pause ();
+}
+
 int main (int argc, char **argv)
 {
     if (argc >= 3 && strcmp (argv[1], "syscall") == 0)
@@ -210,6 +228,8 @@ int main (int argc, char **argv)
         return console (argv[2]);
     if (argc == 3 && strcmp (argv[1], "reopen") == 0)
         return reopen (argv[2]);
+    if (argc == 3 && strcmp (argv[1], "listen") == 0)
+        return listen_full (argv[2]);
     if (argc == 3 && strcmp (argv[1], "seize") == 0)
         return seize (argv[2]);
     (void)fputs ("probe: see the top of tests/lib/probe.c\n", stderr);

@@ -100,20 +100,41 @@ static double seconds (void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+/* Whom the watch looks at; 0: nobody. */
+static pid_t watched;
+
+static int is_halted (const void *data, struct err *e)
+{
+    const pid_t *pid = data;
+    struct oci_saved_state saved = { .pid = *pid };
+    struct err ignored = { 0 };
+
+    if (*pid == 0 || state_start_time (*pid, &saved.pid_start_time, &ignored) < 0)
+        return 0;
+    return state_is_halted (&saved) ? err_set (e, EBUSY, "halted") : 0;
+}
+
+static int open_gate (struct err *e)
+{
+    const struct state_gate_watch w = { is_halted, &watched };
+
+    return state_gate_open (&s, &w, e);
+}
+
 static void test_open (void)
 {
     struct err e = { 0 };
     pid_t pid = start_init (EXEC_SLEEP);
 
     ok (state_gate_is_locked (&s), "locked while init waits");
-    ok (state_gate_open (&s, &e) == 0, "opened");
+    ok (open_gate (&e) == 0, "opened");
     ok (!state_gate_is_locked (&s), "execve lets the lock go");
-    ok (state_gate_open (&s, &e) == -ESRCH, "nobody is there any more");
+    ok (open_gate (&e) == -ESRCH, "nobody is there any more");
     (void)kill (pid, SIGKILL);
     (void)reap (pid);
 
     pid = start_init (EXEC_TRUE);
-    ok (state_gate_open (&s, &e) == 0, "a workload that ends at once is a success");
+    ok (open_gate (&e) == 0, "a workload that ends at once is a success");
     ok (reap (pid) == 0, "and ran");
 }
 
@@ -123,14 +144,14 @@ static void test_failures (void)
     pid_t pid = start_init (FAIL);
     double t;
 
-    ok (state_gate_open (&s, &e) == -EACCES, "init failed");
+    ok (open_gate (&e) == -EACCES, "init failed");
     tap_is (e.msg, "no such luck", "its message");
     (void)reap (pid);
     pid = start_init (FAIL_IN_EXEC);
-    ok (state_gate_open (&s, &e) == -ENOENT && strcmp (e.msg, "exec failed") == 0, "execve failed");
+    ok (open_gate (&e) == -ENOENT && strcmp (e.msg, "exec failed") == 0, "execve failed");
     (void)reap (pid);
     pid = start_init (DIE);
-    ok (state_gate_open (&s, &e) == -ESRCH, "init died between the gate and execve");
+    ok (open_gate (&e) == -ESRCH, "init died between the gate and execve");
     tap_is (e.msg, "cannot start a container that has stopped", "its message");
     (void)reap (pid);
 
@@ -138,7 +159,7 @@ static void test_failures (void)
     (void)kill (pid, SIGKILL);
     (void)reap (pid);
     t = seconds ();
-    ok (state_gate_open (&s, &e) == -ESRCH && seconds () - t < 1, "init died at the gate");
+    ok (open_gate (&e) == -ESRCH && seconds () - t < 1, "init died at the gate");
     ok (!state_gate_is_locked (&s), "and left no lock");
 }
 
@@ -165,6 +186,24 @@ static void connect_to_gate (int fd)
         exit (EXIT_FAILURE);
 }
 
+static void knock_and_leave (void)
+{
+    AUTO_FD fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    connect_to_gate (fd);
+    if (write (fd, "\1", 1) != 1)
+        exit (EXIT_FAILURE);
+}
+
+/* Halted only once the watch has let the knock pass. */
+static int halts_later (const void *data, struct err *e)
+{
+    static int looks;
+
+    (void)data;
+    return looks++ == 0 ? 0 : err_set (e, EBUSY, "halted");
+}
+
 static void test_knockers (void)
 {
     struct err e = { 0 };
@@ -180,7 +219,42 @@ static void test_knockers (void)
     (void)usleep (50000);
     ok (waitpid (pid, NULL, WNOHANG) == 0 && state_gate_is_locked (&s),
         "who goes away or says something else does not open it");
-    ok (state_gate_open (&s, &e) == 0 && reap (pid) == 0, "a start does");
+    ok (open_gate (&e) == 0 && reap (pid) == 0, "a start does");
+}
+
+static void halt (pid_t pid)
+{
+    siginfo_t info;
+
+    (void)kill (pid, SIGSTOP);
+    (void)waitid (P_PID, (id_t)pid, &info, WSTOPPED);
+}
+
+static void test_halted (void)
+{
+    struct err e = { 0 };
+    pid_t pid = start_init (EXEC_TRUE);
+    double t = seconds ();
+
+    watched = pid;
+    halt (pid);
+    ok (open_gate (&e) == -EBUSY && strcmp (e.msg, "halted") == 0, "a halted init is refused");
+    ok (seconds () - t < 1, "at once");
+    (void)kill (pid, SIGCONT);
+    ok (open_gate (&e) == 0 && reap (pid) == 0, "and can be started when it goes on");
+
+    pid = start_init (EXEC_TRUE);
+    watched = 0;
+    halt (pid);
+    knock_and_leave ();
+    ok (state_gate_open (&s, &(struct state_gate_watch){ halts_later, NULL }, &e) == -EBUSY,
+        "one that is halted meanwhile is not waited for without end");
+    (void)kill (pid, SIGCONT);
+    (void)usleep (50000);
+    ok (waitpid (pid, NULL, WNOHANG) == 0 && state_gate_is_locked (&s),
+        "who gave up waiting has not opened it");
+    (void)kill (pid, SIGKILL);
+    (void)reap (pid);
 }
 
 /* Only root can try: an owner that differs from the knocker. */
@@ -208,7 +282,7 @@ static void test_other_user (void)
     (void)wait4 (-1, &status, 0, NULL);
     ok (status == 0 && waitpid (pid, NULL, WNOHANG) == 0 && state_gate_is_locked (&s),
         "another user is turned away");
-    (void)state_gate_open (&s, &e);
+    (void)open_gate (&e);
     (void)reap (pid);
 }
 
@@ -249,6 +323,7 @@ int main (void)
     test_failures ();
     test_signals ();
     test_knockers ();
+    test_halted ();
     if (geteuid () == 0)
         test_other_user ();
     test_pid1 ();

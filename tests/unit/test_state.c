@@ -166,43 +166,100 @@ static void test_bad_ids (void)
             "id '%s'", bad[i]);
 }
 
-/* state.json cut off at every byte: an error with its name, and delete --force still works. */
+static void write_in (const char *id, const char *file, const char *text, size_t len)
+{
+    struct err e = { 0 };
+    AUTO_FD dir = openat (root, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    (void)fd_write_atomic (dir, file, text, len, 0600, &e);
+}
+
+/* state.json cut off at every byte: an error with its name, and delete --force has its copy. */
 static void test_truncated (void)
 {
     AUTO_ARENA a = { 0 };
     struct err e = { 0 };
-    const struct oci_saved_state saved = example ("cut");
-    struct state s = claimed ("cut", &saved);
+    struct oci_saved_state saved = example ("cut");
+    struct state s;
     char *text = NULL;
     size_t len = 0;
     size_t good = 0;
 
+    saved.pid = 77;
+    s = claimed ("cut", &saved);
     (void)fd_read_file (s.dir, "state.json", 65536, FD_BENEATH, &a, &text, &len, &e);
     state_close (&s);
     ok (len > 100, "%zu bytes", len);
     for (size_t n = 0; n < len; n++) {
         struct state t = { .dir = -1 };
-        AUTO_FD dir = openat (root, "cut", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         bool refused;
 
-        (void)fd_write_atomic (dir, "state.json", text, n, 0600, &e);
+        write_in ("cut", "state.json", text, n);
         refused = state_open (root, "cut", 0, &a, &t, &e) == -EINVAL &&
                   strncmp (e.msg, "container 'cut': state.json: ", 29) == 0;
-        good +=
-            refused && state_open (root, "cut", STATE_ALLOW_BROKEN, &a, &t, &e) == 0 && !t.saved;
+        good += refused && state_open (root, "cut", STATE_ALLOW_BROKEN, &a, &t, &e) == 0 &&
+                t.recovered && t.saved && t.saved->pid == 77;
         state_close (&t);
     }
-    ok (good == len, "each cut is refused, and opens as broken (%zu)", good);
-    ok (state_open (root, "cut", STATE_LOCK | STATE_ALLOW_BROKEN, &a, &s, &e) == 0 &&
-            unlinkat (s.dir, "state.json", 0) == 0,
+    ok (good == len, "each cut is refused, and opens by its copy (%zu)", good);
+}
+
+static void unlink_in (const char *id, const char *file)
+{
+    AUTO_FD dir = openat (root, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    (void)unlinkat (dir, file, 0);
+}
+
+/* What test_truncated left, without its files one after the other. */
+static void test_unreadable (void)
+{
+    const int force = STATE_LOCK | STATE_ALLOW_BROKEN;
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct state s = { .dir = -1 };
+
+    unlink_in ("cut", "state.json");
+    ok (state_open (root, "cut", force, &a, &s, &e) == 0 && s.saved && s.recovered,
         "without state.json");
     state_close (&s);
+    write_in ("cut", "state.copy", "{}", 2);
+    ok (state_open (root, "cut", force, &a, &s, &e) == -EUCLEAN && strstr (e.msg, "state.copy"),
+        "with neither it is refused, not removed: %s", e.msg);
+    unlink_in ("cut", "state.copy");
+    write_in ("cut", "config.json", "{}", 2);
+    ok (state_open (root, "cut", force, &a, &s, &e) == -EUCLEAN, "and while there is a config");
+    unlink_in ("cut", "config.json");
     ok (state_open (root, "cut", 0, &a, &s, &e) == -ENODATA,
         "a claim and nothing else is an error");
-    ok (state_open (root, "cut", STATE_LOCK | STATE_ALLOW_BROKEN, &a, &s, &e) == 0 &&
-            state_remove (&s, &e) == 0,
+    ok (state_open (root, "cut", force, &a, &s, &e) == 0 && !s.saved && state_remove (&s, &e) == 0,
         "and can be removed");
     state_close (&s);
+}
+
+/* A whole state of another version, or of another container: not by force either. */
+static void test_foreign (void)
+{
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct oci_saved_state saved = example ("foreign");
+    struct state s;
+    struct state t = { .dir = -1 };
+
+    saved.version = 2;
+    s = claimed ("foreign", &saved);
+    state_close (&s);
+    ok (state_open (root, "foreign", STATE_ALLOW_BROKEN, &a, &t, &e) == -EPROTO &&
+            strstr (e.msg, "version 2"),
+        "another version: %s", e.msg);
+    ok (state_open (root, "foreign", 0, &a, &t, &e) == -EPROTO, "by no command");
+    saved = example ("someone");
+    ok (state_open (root, "foreign", STATE_LOCK_NOW, &a, &t, &e) == -EPROTO, "nor locked");
+    s = claimed ("other", &saved);
+    state_close (&s);
+    ok (state_open (root, "other", STATE_ALLOW_BROKEN, &a, &t, &e) == -EPROTO &&
+            strstr (e.msg, "'someone'"),
+        "another container's: %s", e.msg);
 }
 
 static void test_list (void)
@@ -384,7 +441,9 @@ int main (void)
     test_life ();
     test_bad_ids ();
     test_truncated ();
+    test_unreadable ();
     test_list ();
+    test_foreign ();
     test_claim_race ();
     test_lock_and_remove ();
     test_unlock ();
