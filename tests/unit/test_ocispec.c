@@ -244,14 +244,16 @@ static bool refuses_other_types (const struct oci_type *t, const struct oci_prop
     return true;
 }
 
-/* Only an optional object, array or map may be null; in features any optional property. */
+/* Only an optional object, array or map may be null; in features and policies any optional
+ * property. */
 static bool null_is_right (const struct oci_type *t, const struct oci_prop *p)
 {
     AUTO_ARENA a = { 0 };
     char *text = arena_printf (&a, "{\"%s\":null}", p->name);
     char *path = arena_printf (&a, "/%s: expected", p->name);
     bool refused = strncmp (message (t, text, &a), path, strlen (path)) == 0;
-    bool nullable = p->shape != OCI_ONE || p->kind == OCI_KIND_OBJECT || t == &oci_features_type;
+    bool is_lenient = t == &oci_features_type || t == &oci_policy_type;
+    bool nullable = p->shape != OCI_ONE || p->kind == OCI_KIND_OBJECT || is_lenient;
 
     return refused == (p->required || !nullable);
 }
