@@ -373,7 +373,22 @@ static int child_chdir_check (struct run *r, struct err *e)
     return r->chdir_error ? 0 : program_cwd_check (e); /* tried again after ids, and checked then */
 }
 
-/* ---- seccomp, early and last ---- */
+/* ---- seccomp_floor and seccomp, early and last ---- */
+static int child_seccomp_floor (struct run *r, struct err *e)
+{
+    (void)r;
+    return strict_install (e);
+}
+
+static int child_seccomp_floor_check (struct run *r, struct err *e)
+{
+    return strict_check (r->procfs, e);
+}
+#define child_seccomp_floor_early         child_seccomp_floor
+#define child_seccomp_floor_early_check   child_seccomp_floor_check
+#define child_seccomp_floor_swapped       child_seccomp_floor
+#define child_seccomp_floor_swapped_check child_seccomp_floor_check
+
 static int child_seccomp_early (struct run *r, struct err *e)
 {
     int none;
@@ -383,7 +398,7 @@ static int child_seccomp_early (struct run *r, struct err *e)
 
 static int child_seccomp_early_check (struct run *r, struct err *e)
 {
-    return seccomp_check (r->procfs, 0, 1, e);
+    return seccomp_check (r->procfs, 0, r->plan.seccomp_floor ? 2 : 1, e);
 }
 
 static int child_seccomp (struct run *r, struct err *e)

@@ -36,9 +36,11 @@ static int confine (const void *data, struct err *e)
     int none;
     int result = rlimit_set (&r->plan.process, 0, e);
 
-    if (result < 0 || !plan_wants_seccomp (&r->plan))
-        return result;
-    return seccomp_install (&r->filter, &none, e);
+    if (result == 0 && plan_wants_seccomp_floor (&r->plan))
+        result = strict_install (e);
+    if (result == 0 && plan_wants_seccomp (&r->plan))
+        result = seccomp_install (&r->filter, &none, e);
+    return result;
 }
 
 int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, struct err *e)

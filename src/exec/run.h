@@ -17,6 +17,7 @@
 #include "harden/rlimit.h"
 #include "harden/sched.h"
 #include "harden/seccomp.h"
+#include "harden/strict.h"
 #include "harden/self.h"
 #include "mnt/mnt.h"
 #include "ns/network.h"

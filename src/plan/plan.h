@@ -148,7 +148,8 @@ struct plan {
     bool has_personality;
     unsigned long personality;
     const struct oci_memory_policy *memory_policy;
-    const struct oci_linux_seccomp *seccomp; /* NULL: no filter */
+    bool seccomp_floor;                      /* the strict filter stands below the profile */
+    const struct oci_linux_seccomp *seccomp; /* NULL: no profile */
     struct plan_cgroup cgroup;
     const struct oci_hooks *hooks; /* NULL: none */
     unsigned int preserve_fds;     /* descriptors 3.. that the process keeps, LISTEN_FDS included */

@@ -219,6 +219,21 @@ bool plan_wants_no_new_privs (const struct plan *p)
     return p->process.no_new_privs;
 }
 
+bool plan_wants_seccomp_floor_early (const struct plan *p)
+{
+    return p->seccomp_floor && !p->process.no_new_privs && !plan_wants_own_network (p);
+}
+
+bool plan_wants_seccomp_floor_swapped (const struct plan *p)
+{
+    return p->seccomp_floor && !p->process.no_new_privs && plan_wants_own_network (p);
+}
+
+bool plan_wants_seccomp_floor (const struct plan *p)
+{
+    return p->seccomp_floor && p->process.no_new_privs;
+}
+
 bool plan_wants_seccomp_early (const struct plan *p)
 {
     return p->seccomp && !p->process.no_new_privs && !plan_wants_own_network (p);
