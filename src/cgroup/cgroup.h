@@ -74,6 +74,11 @@ int cgroup_limit (struct cgroup *cg, const struct oci_linux_resources *res, stru
 int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resources *res,
                         struct err *e);
 
+/* Gives what cgroup_create made to PC's owner (config-linux.md, "Cgroup ownership"; v1 likewise).
+ * Its limits stay root's: only folder and membership change hands. */
+int cgroup_delegate (const struct cgroup *cg, const struct plan_cgroup *pc, struct err *e);
+int cgroup_delegate_check (const struct cgroup *cg, const struct plan_cgroup *pc, struct err *e);
+
 /* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed.
  * Linux 6.13 and later kill the child at its birth when cgroup.kill was written in the one cgroup
  * and not in the other, in the caller's own or in this one (kill_seq is compared across the two):

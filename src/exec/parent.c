@@ -248,6 +248,16 @@ static int parent_cgroup_check (struct run *r, struct err *e)
     return cgroup_limit_check (&r->cgroup, r->plan.cgroup.resources, e);
 }
 
+static int parent_cgroup_owner (struct run *r, struct err *e)
+{
+    return cgroup_delegate (&r->cgroup, &r->plan.cgroup, e);
+}
+
+static int parent_cgroup_owner_check (struct run *r, struct err *e)
+{
+    return cgroup_delegate_check (&r->cgroup, &r->plan.cgroup, e);
+}
+
 /* What cannot be removed is written down, as it was made. */
 static void undo_cgroup (struct run *r)
 {

@@ -55,27 +55,6 @@ static int path_error (const char *what, const char *path, struct err *e)
     }
 }
 
-/* A rootfs asked to be a slave must stay one of its host mount from the start; all else begins
- * private, so that nothing mounted in it can reach the host. */
-static int clone_root (const struct plan *p, struct err *e)
-{
-    const struct tree_flags flags = { .propagation = p->rootfs_propagation & MS_SLAVE
-                                                         ? MS_SLAVE
-                                                         : MS_PRIVATE };
-    AUTO_FD fd = tree_clone (AT_FDCWD, p->rootfs, TREE_RECURSIVE, e);
-    struct tree_id id;
-    int r;
-
-    if (fd < 0)
-        return fd == -EPERM ? fd : path_error ("root.path", p->rootfs, e);
-    r = tree_identify (fd, "", &id, e);
-    if (r == 0 && !S_ISDIR (id.mode))
-        r = err_set (e, ENOTDIR, "root.path '%s' is not a folder", p->rootfs);
-    if (r == 0)
-        r = tree_set (fd, true, &flags, e);
-    return r < 0 ? r : TAKE_FD (fd);
-}
-
 /* What the whole tree of a recursive bind gets before its top mount gets what was asked of it
  * alone. The mounts below are private, unless the top one should exchange mounts with the host:
  * then they get theirs (slave), or stay as the host has them, as the top one has to (shared). */
@@ -113,6 +92,13 @@ static int container_userns (struct idmap_state *im, struct err *e)
     return im->container;
 }
 
+static int idmap_procfs (struct idmap_state *im, struct err *e)
+{
+    if (im->procfs < 0)
+        im->procfs = fd_procfs (e);
+    return im->procfs < 0 ? im->procfs : 0;
+}
+
 static int map_ids (const struct plan_mount *pm, int fd, struct idmap_state *im, struct err *e)
 {
     AUTO_FD own = -1;
@@ -120,15 +106,50 @@ static int map_ids (const struct plan_mount *pm, int fd, struct idmap_state *im,
 
     if (im->in_child)
         return err_set (e, EPERM, "id-mapped mounts need the host's root");
-    if (im->procfs < 0)
-        im->procfs = fd_procfs (e);
-    if (im->procfs < 0)
-        return im->procfs;
+    userns = idmap_procfs (im, e);
+    if (userns < 0)
+        return userns;
     if (pm->idmaps.n_uid > 0)
         userns = own = idmap_userns (&pm->idmaps, im->procfs, e);
     else
         userns = container_userns (im, e);
     return userns < 0 ? userns : idmap_apply (fd, userns, pm->idmap_recursive, e);
+}
+
+/* Its files keep their owners on disk; in the container they are those of its own ids. */
+static int map_root (const struct plan *p, int fd, struct idmap_state *im, struct err *e)
+{
+    int userns = im->in_child ? err_set (e, EPERM, "mapping the ids needs the host's root")
+                              : idmap_procfs (im, e);
+
+    if (userns == 0)
+        userns = container_userns (im, e);
+    if (userns < 0 || idmap_apply (fd, userns, true, e) < 0)
+        return err_add (e, "identity userns: root.path '%s'", p->rootfs);
+    return 0;
+}
+
+/* A rootfs asked to be a slave must stay one of its host mount from the start; all else begins
+ * private, so that nothing mounted in it can reach the host. */
+static int clone_root (const struct plan *p, struct idmap_state *im, struct err *e)
+{
+    const struct tree_flags flags = { .propagation = p->rootfs_propagation & MS_SLAVE
+                                                         ? MS_SLAVE
+                                                         : MS_PRIVATE };
+    AUTO_FD fd = tree_clone (AT_FDCWD, p->rootfs, TREE_RECURSIVE, e);
+    struct tree_id id;
+    int r;
+
+    if (fd < 0)
+        return fd == -EPERM ? fd : path_error ("root.path", p->rootfs, e);
+    r = tree_identify (fd, "", &id, e);
+    if (r == 0 && !S_ISDIR (id.mode))
+        r = err_set (e, ENOTDIR, "root.path '%s' is not a folder", p->rootfs);
+    if (r == 0)
+        r = tree_set (fd, true, &flags, e);
+    if (r == 0 && p->idmap_root)
+        r = map_root (p, fd, im, e);
+    return r < 0 ? r : TAKE_FD (fd);
 }
 
 static int open_bind (const struct plan_mount *pm, struct idmap_state *im, struct err *e)
@@ -146,19 +167,17 @@ static int open_bind (const struct plan_mount *pm, struct idmap_state *im, struc
     return r < 0 ? r : TAKE_FD (fd);
 }
 
-static int open_binds (const struct plan *p, struct mnt_sources *s, struct err *e)
+static int open_binds (const struct plan *p, struct mnt_sources *s, struct idmap_state *im,
+                       struct err *e)
 {
-    struct idmap_state im = { .plan = p, .in_child = s->in_child, .procfs = -1, .container = -1 };
     int r = 0;
 
     for (size_t i = 0; r >= 0 && i < p->n_mounts; i++)
         if (p->mounts[i].kind == MOUNT_BIND) {
-            r = s->mounts[i] = open_bind (&p->mounts[i], &im, e);
+            r = s->mounts[i] = open_bind (&p->mounts[i], im, e);
             if (r < 0)
                 r = sources_blame (&p->mounts[i], e);
         }
-    cleanup_fd (&im.procfs);
-    cleanup_fd (&im.container);
     return r < 0 ? r : 0;
 }
 
@@ -185,10 +204,13 @@ static int open_null (struct err *e)
 
 int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e)
 {
-    int r = s->root = clone_root (p, e);
+    struct idmap_state im = { .plan = p, .in_child = s->in_child, .procfs = -1, .container = -1 };
+    int r = s->root = clone_root (p, &im, e);
 
     if (r >= 0)
-        r = open_binds (p, s, e);
+        r = open_binds (p, s, &im, e);
+    cleanup_fd (&im.procfs);
+    cleanup_fd (&im.container);
     if (r >= 0 && p->n_masked > 0)
         r = s->null = open_null (e);
     return r < 0 ? r : 0;

@@ -7,8 +7,6 @@
 
 #include "ns.h"
 
-extern const char *const ns_proc_names[NS_COUNT]; /* as in /proc/PID/ns */
-
 /* Joins the namespace of each kind whose descriptor is not -1. First all but the user namespace, as
  * long as the caller is privileged where they belong to; then that one; then those that said EPERM,
  * because they belong to it. */

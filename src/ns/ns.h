@@ -14,8 +14,9 @@ struct ns_fds {
     int fd[NS_COUNT]; /* NS_JOIN: the namespace file, else -1 */
 };
 
-extern const char *const ns_names[NS_COUNT];    /* as in config.json: "user", "mount", "pid", ... */
-extern const uint64_t ns_clone_flags[NS_COUNT]; /* CLONE_NEW* */
+extern const char *const ns_names[NS_COUNT]; /* as in config.json: "user", "mount", "pid", ... */
+extern const char *const ns_proc_names[NS_COUNT]; /* as in /proc/PID/ns */
+extern const uint64_t ns_clone_flags[NS_COUNT];   /* CLONE_NEW* */
 
 /* Opens the files of all joined namespaces and checks their type (NS_GET_NSTYPE). Errors name
  * "linux.namespaces[KIND].path". */

@@ -1,5 +1,8 @@
 #include "plan/build.h"
 
+#include <string.h>
+#include <sys/mount.h>
+
 #include "base/cleanup.h"
 #include "spec/sysctl.h"
 
@@ -107,6 +110,39 @@ static int build_cgroup (const struct plan_input *in, const struct oci_linux *l,
     return cg->path ? 0 : -1;
 }
 
+static bool is_writable_cgroup (const struct plan_mount *m)
+{
+    return m->kind == MOUNT_NEW && !((m->set | m->rset) & MOUNT_ATTR_RDONLY) &&
+           (strcmp (m->fstype, "cgroup") == 0 || strcmp (m->fstype, "cgroup2") == 0);
+}
+
+/* ID of the container in the ids outside; false: it has none. */
+static bool outside_id (const struct plan_idmap *maps, size_t n, uint32_t id, uint32_t *ret)
+{
+    for (size_t i = 0; i < n; i++)
+        if (id >= maps[i].inside && id - maps[i].inside < maps[i].count) {
+            *ret = maps[i].outside + (id - maps[i].inside);
+            return true;
+        }
+    return false;
+}
+
+/* An init in its own user and cgroup namespaces that sees cgroupfs writable is to use it
+ * (config-linux.md, "Cgroup ownership"). */
+static void build_delegation (struct plan *p)
+{
+    struct plan_cgroup *cg = &p->cgroup;
+    const struct plan_idmaps *m = &p->idmaps;
+    bool writable = false;
+
+    for (size_t i = 0; i < p->n_mounts; i++)
+        writable = writable || is_writable_cgroup (&p->mounts[i]);
+    cg->delegated = writable && cg->own_ns && !cg->disabled && p->ns[NS_USER].mode == NS_MAKE &&
+                    !p->is_rootless &&
+                    outside_id (m->uid, m->n_uid, p->process.uid, &cg->owner_uid) &&
+                    outside_id (m->gid, m->n_gid, p->process.gid, &cg->owner_gid);
+}
+
 /* personality(2): PER_LINUX and PER_LINUX32. */
 static const unsigned long personality_domains[] = {
     [OCI_PERSONALITY_LINUX] = 0x0000,
@@ -169,5 +205,7 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
         forget_set_up (ret);
     else if (result == 0)
         result = plan_build_filesystem (in, a, ret, e);
+    if (result == 0)
+        build_delegation (ret);
     return result;
 }

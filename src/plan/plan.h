@@ -108,7 +108,10 @@ struct plan_cgroup {
     bool given;       /* cgroupsPath was in the config */
     const struct oci_linux_resources *resources; /* NULL: none asked */
     bool own_ns;                                 /* container gets its own cgroup namespace */
-    bool disabled; /* --cgroup-manager disabled: none is made or entered */
+    bool disabled;   /* --cgroup-manager disabled: none is made or entered */
+    bool delegated;  /* it becomes the container's user's */
+    uid_t owner_uid; /* that user, in the host's ids */
+    gid_t owner_gid;
 };
 
 struct plan {
@@ -132,6 +135,7 @@ struct plan {
     size_t n_sysctls;
 
     const char *rootfs; /* absolute host path */
+    bool idmap_root;    /* it is seen through the ids of the new user namespace */
     bool rootfs_readonly;
     unsigned long rootfs_propagation; /* MS_* | MS_REC, 0 = leave private */
     const struct plan_mount *mounts;

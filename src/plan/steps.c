@@ -73,6 +73,11 @@ bool plan_wants_make_cgroup (const struct plan *p)
     return !p->cgroup.disabled && !p->is_exec;
 }
 
+bool plan_wants_delegate_cgroup (const struct plan *p)
+{
+    return p->cgroup.delegated;
+}
+
 bool plan_wants_make_userns (const struct plan *p)
 {
     return makes (p, NS_USER);

@@ -113,6 +113,58 @@ static void test_namespaces (void)
               "exec makes no namespace and keeps what the maps mean");
 }
 
+/* Each of the conditions alone is seen to matter. */
+static void test_delegation (void)
+{
+    static const char *const rw[] = { "rw", "nosuid", NULL };
+    static const char *const ro[] = { "ro", "nosuid", NULL };
+    static const struct oci_namespace ns[] = { { .type = OCI_NS_MOUNT },
+                                               { .type = OCI_NS_CGROUP },
+                                               { .type = OCI_NS_USER } };
+    static const struct oci_id_mapping map[] = {
+        { .container_id = 0, .host_id = 5000, .size = 9 }
+    };
+    static const struct {
+        const char *const *options;
+        size_t n_ns;
+        uint32_t uid;
+        bool rootless, want;
+    } cases[] = {
+        { rw, 3, 2, false, true },  { ro, 3, 2, false, false }, { rw, 2, 2, false, false },
+        { rw, 3, 9, false, false }, { rw, 3, 2, true, false },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (cases); i++) {
+        const struct oci_mount m = { .destination = "/sys/fs/cgroup",
+                                     .type = "cgroup",
+                                     .options = cases[i].options,
+                                     .n_options = 2 };
+        const struct oci_user user = { .uid = cases[i].uid, .gid = 1 };
+        const struct oci_linux l = { .namespaces = ns,
+                                     .n_namespaces = cases[i].n_ns,
+                                     .uid_mappings = map,
+                                     .n_uid_mappings = 1,
+                                     .gid_mappings = map,
+                                     .n_gid_mappings = 1 };
+        struct oci_process proc = process;
+        const struct oci_config c = {
+            .root = &root, .process = &proc, .linux_ = &l, .mounts = &m, .n_mounts = 1
+        };
+        struct plan_input in = input_of (&c);
+        AUTO_ARENA a = { 0 };
+        struct err e = { 0 };
+        struct plan p;
+        int r;
+
+        proc.user = &user;
+        in.host.is_rootless = cases[i].rootless;
+        r = plan_build (&in, &a, &p, &e);
+        ok (r == 0 && p.cgroup.delegated == cases[i].want &&
+                (!cases[i].want || (p.cgroup.owner_uid == 5002 && p.cgroup.owner_gid == 5001)),
+            "delegation %zu: %s", i, e.msg);
+    }
+}
+
 static void test_sysctls (void)
 {
     static const struct oci_kv kv[] = { { "net.ipv4.ip_forward", "1" },
@@ -204,6 +256,7 @@ int main (void)
     test_many_env ();
     test_caps ();
     test_namespaces ();
+    test_delegation ();
     test_sysctls ();
     test_steps ();
     test_order ();
