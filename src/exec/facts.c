@@ -121,6 +121,8 @@ int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e
                                      .n_annotations = c->n_annotations,
                                      .creating = true,
                                      .policy = r->policy.policy,
+                                     .policy_file = r->given_policy.file,
+                                     .policy_digest = r->given_policy.digest,
                                      .has_own_network = r->plan.own_network,
                                      .own_network = r->plan.own_network,
                                      .cgroup = r->plan.cgroup.disabled ? NULL : cg };

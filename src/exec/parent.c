@@ -22,7 +22,6 @@
 #include "hook/hook.h"
 #include "plan/build.h"
 #include "plan/steps.h"
-#include "policy/load.h"
 #include "spec/spec.h"
 
 static void undo_nothing (struct run *r)
@@ -74,11 +73,9 @@ static int parent_load_check (struct run *r, struct err *e)
 }
 
 /* ---- policy ---- */
-/* exec obeys the policy that the container was made under. */
 static int parent_policy (struct run *r, struct err *e)
 {
-    const char *wanted = r->exec ? r->saved.policy : r->env->policy;
-    int result = policy_load (wanted, r->arena, &r->given_policy, e);
+    int result = run_given_policy (r, e);
 
     if (result < 0)
         return result;
@@ -394,6 +391,8 @@ static int parent_record (struct run *r, struct err *e)
     r->saved.pid = r->pid;
     r->saved.creating = false;
     result = state_write_config (&r->state, r->policy.config, e);
+    if (result == 0)
+        result = state_write_policy (&r->state, r->given_policy.doc, e);
     return result < 0 ? result : state_write (&r->state, &r->saved, e);
 }
 

@@ -125,6 +125,10 @@ int run_status (struct run *r, enum state_status *ret, struct err *e);
  * namespace that would do it, and thaws. */
 int run_signal (struct run *r, int sig, struct err *e);
 
+/* given.c: given_policy. create: what --policy or the host says. exec: what the container was made
+ * under, kept with it; never what the host says now. */
+int run_given_policy (struct run *r, struct err *e);
+
 /* exec.c: rows of the parent's list, where exec differs from create. */
 int exec_load (struct run *r, struct err *e);
 int exec_plan (struct run *r, struct err *e);

@@ -2,7 +2,11 @@ libagentrt_a_SOURCES += %D%/policy.c %D%/policy.h
 libagentrt_a_SOURCES += %D%/guard.c %D%/guard.h %D%/joins.h
 
 libagentrt_a_SOURCES += %D%/builtin.c %D%/builtin.h %D%/merge.c %D%/merge.h
-libagentrt_a_SOURCES += %D%/document.c %D%/document.h %D%/file.c %D%/file.h %D%/load.c %D%/load.h
+libagentrt_a_SOURCES += %D%/document.c %D%/document.h %D%/file.c %D%/file.h %D%/kept.c %D%/kept.h
+libagentrt_a_SOURCES += %D%/load.c %D%/load.h
 check_PROGRAMS += tests/unit/test_policy_builtin
 tests_unit_test_policy_builtin_SOURCES = tests/unit/test_policy_builtin.c
 tests_unit_test_policy_builtin_LDADD = $(unit_libs)
+check_PROGRAMS += tests/unit/test_policy_load
+tests_unit_test_policy_load_SOURCES = tests/unit/test_policy_load.c
+tests_unit_test_policy_load_LDADD = $(unit_libs)

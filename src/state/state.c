@@ -17,6 +17,7 @@
 #define STATE_FILE  "state.json"
 #define COPY_FILE   "state.copy"
 #define CONFIG_FILE "config.json"
+#define POLICY_FILE "policy.json"
 
 #define STATE_VERSION 1
 
@@ -291,6 +292,23 @@ int state_read_config (const struct state *s, struct arena *a, const struct oci_
 {
     const void *doc = NULL;
     int r = read_document (s, CONFIG_FILE, &oci_config_type, a, &doc, e);
+
+    if (r < 0)
+        return r;
+    *ret = doc;
+    return 0;
+}
+
+int state_write_policy (const struct state *s, const struct oci_policy *policy, struct err *e)
+{
+    return write_document (s, POLICY_FILE, &oci_policy_type, policy, e);
+}
+
+int state_read_policy (const struct state *s, struct arena *a, const struct oci_policy **ret,
+                       struct err *e)
+{
+    const void *doc = NULL;
+    int r = read_document (s, POLICY_FILE, &oci_policy_type, a, &doc, e);
 
     if (r < 0)
         return r;

@@ -6,6 +6,7 @@
  *   ROOT/ID/state.json  struct oci_saved_state, replaced atomically; before any other effect
  *   ROOT/ID/state.copy  the same, for delete --force where somebody broke state.json
  *   ROOT/ID/config.json the effective config (what exec and hooks obey)
+ *   ROOT/ID/policy.json the policy that it comes from (what exec obeys, too)
  *   ROOT/ID/gate        locked (OFD) by the container's init until its execve: created <=> locked
  *   ROOT/ID/gate.sock   where `start` knocks
  *   ROOT/.cache/        compiled seccomp filters
@@ -89,6 +90,10 @@ int state_write_check (const struct state *s, const struct oci_saved_state *save
                        struct err *e);
 int state_write_config (const struct state *s, const struct oci_config *config, struct err *e);
 int state_read_config (const struct state *s, struct arena *a, const struct oci_config **ret,
+                       struct err *e);
+/* The merged document of the policy that the container was made under. */
+int state_write_policy (const struct state *s, const struct oci_policy *policy, struct err *e);
+int state_read_policy (const struct state *s, struct arena *a, const struct oci_policy **ret,
                        struct err *e);
 
 /* Unlinks what is in ROOT/ID and the folder, state.json and the folder last, so that a delete
