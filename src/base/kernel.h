@@ -28,7 +28,11 @@
 #define SYS_statmount 457
 #endif
 #ifndef STATMOUNT_MNT_BASIC
+#define STATMOUNT_SB_BASIC  0x00000001U
 #define STATMOUNT_MNT_BASIC 0x00000002U
+#define STATMOUNT_MNT_ROOT  0x00000008U
+#define STATMOUNT_MNT_POINT 0x00000010U
+#define STATMOUNT_FS_TYPE   0x00000020U
 #endif
 
 struct statmount_request {
@@ -48,3 +52,13 @@ struct statmount_basic {
     uint32_t mnt_id_old, mnt_parent_id_old;
     uint64_t mnt_attr, mnt_propagation, mnt_peer_group, mnt_master;
 };
+
+/* All of it; the strings are offsets into what follows. */
+struct statmount_full {
+    struct statmount_basic basic;
+    uint64_t propagate_from;
+    uint32_t mnt_root, mnt_point;
+    uint64_t spare[50];
+    char str[];
+};
+_Static_assert(sizeof (struct statmount_full) == 512, "struct statmount");

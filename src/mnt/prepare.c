@@ -152,6 +152,24 @@ static int clone_root (const struct plan *p, struct idmap_state *im, struct err 
     return r < 0 ? r : TAKE_FD (fd);
 }
 
+/* What the guard judged must be what is mounted: meanwhile somebody may have put something else, or
+ * a link, in its place. FD is the clone, which nobody can change any more. */
+static int check_seen (const struct guard_findings *guard, const struct plan_mount *pm, int fd,
+                       struct err *e)
+{
+    const struct guard_seen *seen = guard_seen_of (guard, pm->source, pm->src_nofollow);
+    struct tree_id id;
+    int r = tree_identify (fd, "", &id, e);
+
+    if (r < 0)
+        return r;
+    if (seen && !seen->missing && seen->inode == id.inode && seen->dev_major == id.dev_major &&
+        seen->dev_minor == id.dev_minor)
+        return 0;
+    return err_set (e, EBUSY, "source '%s' was exchanged while the mount guard looked at it",
+                    pm->source);
+}
+
 static int open_bind (const struct plan_mount *pm, struct idmap_state *im, struct err *e)
 {
     unsigned int flags =
@@ -161,7 +179,9 @@ static int open_bind (const struct plan_mount *pm, struct idmap_state *im, struc
 
     if (fd < 0)
         return path_error ("source", pm->source, e);
-    r = pm->has_idmap ? map_ids (pm, fd, im, e) : 0;
+    r = im->plan->guard ? check_seen (im->plan->guard, pm, fd, e) : 0;
+    if (r == 0 && pm->has_idmap)
+        r = map_ids (pm, fd, im, e);
     if (r == 0)
         r = set_bind_flags (pm, fd, e);
     return r < 0 ? r : TAKE_FD (fd);

@@ -20,7 +20,8 @@ struct plan_host {
 struct plan_input {
     const char *id, *bundle; /* bundle: absolute */
     const struct oci_config *config;
-    const struct oci_process *process; /* exec: the process; NULL: the config's own */
+    const struct oci_process *process;  /* exec: the process; NULL: the config's own */
+    const struct guard_findings *guard; /* NULL: the policy does not ask */
     const char *pid_file, *pidfd_socket;
     bool is_exec, no_pivot, no_cgroup, new_keyring;
     struct plan_host host;

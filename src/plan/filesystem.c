@@ -73,6 +73,7 @@ static int build_mounts (const struct plan_input *in, struct arena *a, struct pl
     }
     ret->mounts = out;
     ret->n_mounts = c->n_mounts;
+    ret->guard = in->guard;
     return 0;
 }
 

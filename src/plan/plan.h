@@ -16,6 +16,7 @@
 #include "libocispec/arena.h"
 #include "libocispec/err.h"
 #include "libocispec/ocispec.h"
+#include "policy/guard.h"
 #include "spec/mntopt.h"
 
 /* ---- namespaces ---- */
@@ -140,6 +141,7 @@ struct plan {
     unsigned long rootfs_propagation; /* MS_* | MS_REC, 0 = leave private */
     const struct plan_mount *mounts;
     size_t n_mounts;
+    const struct guard_findings *guard; /* what was seen of the binds' sources; NULL: not asked */
     const struct plan_device *devices;
     size_t n_devices;
     const char *const *masked, *const *readonly; /* absolute */

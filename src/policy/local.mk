@@ -1,5 +1,14 @@
 libagentrt_a_SOURCES += %D%/policy.c %D%/policy.h
 libagentrt_a_SOURCES += %D%/guard.c %D%/guard.h %D%/joins.h
+libagentrt_a_SOURCES += %D%/guard.def %D%/guard_host.c %D%/guard_host.h %D%/guard_judge.c \
+	%D%/guard_judge.h %D%/guard_scene.c %D%/guard_table.c %D%/guard_table.h
+
+check_PROGRAMS += tests/unit/test_guard tests/unit/test_guard_engines
+tests_unit_test_guard_SOURCES = tests/unit/test_guard.c tests/unit/guard_box.c tests/unit/guard_box.h
+tests_unit_test_guard_LDADD = $(unit_libs)
+tests_unit_test_guard_engines_SOURCES = tests/unit/test_guard_engines.c tests/unit/guard_box.c \
+	tests/unit/guard_box.h
+tests_unit_test_guard_engines_LDADD = $(unit_libs)
 
 libagentrt_a_SOURCES += %D%/builtin.c %D%/builtin.h %D%/merge.c %D%/merge.h
 libagentrt_a_SOURCES += %D%/document.c %D%/document.h %D%/file.c %D%/file.h %D%/kept.c %D%/kept.h
