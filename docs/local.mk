@@ -9,6 +9,8 @@ dist_man_MANS += \
 	%D%/man/agentrt-help.1 \
 	%D%/man/agentrt-kill.1 \
 	%D%/man/agentrt-list.1 \
+	%D%/man/agentrt-policy.1 \
+	%D%/man/agentrt-policy.json.5 \
 	%D%/man/agentrt-ps.1 \
 	%D%/man/agentrt-run.1 \
 	%D%/man/agentrt-spec.1 \

@@ -85,6 +85,7 @@ int main (void)
         { "Features", &oci_features_type },
         { "state.json of the state directory", &oci_saved_state_type },
         { "Policy", &oci_policy_type },
+        { "What `policy show` prints", &oci_policy_shown_type },
     };
     struct sections s = { .n = 0 };
 

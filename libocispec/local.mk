@@ -22,10 +22,17 @@ tests_unit_test_ocispec_LDADD = $(unit_libs)
 tests_unit_test_strbuf_SOURCES = tests/unit/test_strbuf.c
 tests_unit_test_strbuf_LDADD = $(unit_libs)
 
-# docs/config-reference.md comes from the rows; make check tells when it is out of date.
-noinst_PROGRAMS += libocispec/gendoc
+# docs/config-reference.md and the keys of agentrt-policy.json(5) come from the rows; make check tells
+# when they are out of date.
+noinst_PROGRAMS += libocispec/gendoc libocispec/genman
 libocispec_gendoc_SOURCES = %D%/gendoc.c
 libocispec_gendoc_LDADD = libagentrt.a $(agentrt_libs)
-docs-reference: libocispec/gendoc
+libocispec_genman_SOURCES = %D%/genman.c
+libocispec_genman_LDADD = libagentrt.a $(agentrt_libs)
+policy_man = $(srcdir)/docs/man/agentrt-policy.json.5
+docs-reference: libocispec/gendoc libocispec/genman
 	libocispec/gendoc >$(srcdir)/docs/config-reference.md
+	libocispec/genman >genman.out
+	sed -e '/begin keys/r genman.out' -e '/begin keys/,/end keys/{/ keys$$/!d;}' $(policy_man) >man.out
+	mv man.out $(policy_man) && rm genman.out
 .PHONY: docs-reference

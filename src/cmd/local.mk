@@ -10,6 +10,7 @@ libagentrt_a_SOURCES += \
 	%D%/kill.c \
 	%D%/launch.c %D%/launch.h \
 	%D%/list.c \
+	%D%/policy.c \
 	%D%/ps.c \
 	%D%/run.c \
 	%D%/signals.c %D%/signals.h \

@@ -10,7 +10,7 @@ tests_unit_test_guard_engines_SOURCES = tests/unit/test_guard_engines.c tests/un
 	tests/unit/guard_box.h
 tests_unit_test_guard_engines_LDADD = $(unit_libs)
 
-libagentrt_a_SOURCES += %D%/builtin.c %D%/builtin.h %D%/merge.c %D%/merge.h
+libagentrt_a_SOURCES += %D%/builtin.c %D%/builtin.h %D%/compare.c %D%/compare.h %D%/merge.c %D%/merge.h
 libagentrt_a_SOURCES += %D%/document.c %D%/document.h %D%/file.c %D%/file.h %D%/kept.c %D%/kept.h
 libagentrt_a_SOURCES += %D%/load.c %D%/load.h
 check_PROGRAMS += tests/unit/test_policy_builtin

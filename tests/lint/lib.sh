@@ -79,5 +79,5 @@ without_comments ()
 # objects: the compiled objects of the library and the program, relative to BUILD.
 objects ()
 {
-    (cd "$BUILD" && find libocispec src -name '*.o' ! -name '*gendoc*' 2>/dev/null | sort)
+    (cd "$BUILD" && find libocispec src -name '*.o' ! -name '*gen[dm]*' 2>/dev/null | sort)
 }

@@ -44,5 +44,5 @@ check "no page without a command" "$(for f in "$MAN"/agentrt-*.1; do
     c=${f##*/agentrt-}; echo "$commands" | grep -qx "${c%.1}" || echo "$f"; done)"
 check "every page is installed" "$(for f in "$MAN"/*.1; do
     grep -q "man/${f##*/}" "$TOP/docs/local.mk" || echo "$f"; done)"
-check "mandoc finds nothing" "$(mandoc -Tlint -Wwarning "$MAN"/*.1 2>&1)"
+check "mandoc finds nothing" "$(mandoc -Tlint -Wwarning "$MAN"/*.[15] 2>&1)"
 finish

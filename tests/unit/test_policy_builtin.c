@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "libocispec/type.h"
 #include "policy/builtin.h"
+#include "policy/compare.h"
 #include "policy/merge.h"
 #include "tap.h"
 
@@ -177,8 +178,79 @@ static void test_diff (void)
     }
 }
 
+/* ---- looser and tighter ---- */
+static const char *directions (const char *before, const char *after)
+{
+    const struct policy_change *x = NULL;
+    AUTO_STRBUF b = { 0 };
+    struct err e = { 0 };
+    size_t n = 0;
+
+    if (policy_compare (parsed (before), parsed (after), &arena, &x, &n, &e) < 0)
+        return "failed";
+    for (size_t i = 0; i < n; i++)
+        strbuf_addf (&b, "%s%s", i ? " " : "", policy_direction_names[x[i].direction]);
+    return arena_strdup (&arena, b.s ?: "");
+}
+
+static void test_compare (void)
+{
+    static const struct {
+        const char *before, *after, *want;
+    } rows[] = {
+        { "{\"limits\":{\"pids\":5}}", "{\"limits\":{\"pids\":6}}", "looser" },
+        { "{\"limits\":{\"pids\":5}}", "{\"limits\":{\"pids\":4}}", "tighter" },
+        { "{\"limits\":{\"pids\":5}}", "{\"limits\":{\"pids\":-1}}", "looser" },
+        { "{\"limits\":{\"pids\":-1}}", "{\"limits\":{\"pids\":5}}", "tighter" },
+        { "{\"mounts\":{\"guard\":true}}", "{\"mounts\":{\"guard\":false}}", "looser" },
+        { "{\"devices\":{\"any\":true}}", "{\"devices\":{\"any\":false}}", "tighter" },
+        { "{\"capabilities\":[\"A\"]}", "{\"capabilities\":[\"A\",\"B\"]}", "looser" },
+        { "{\"capabilities\":[\"A\"]}", "{\"capabilities\":[\"B\"]}", "looser" },
+        { "{\"paths\":{\"masked\":[\"A\"]}}", "{\"paths\":{\"masked\":[\"B\"]}}", "looser" },
+        { "{\"paths\":{\"masked\":[\"A\"]}}", "{\"paths\":{\"masked\":[\"A\",\"B\"]}}", "tighter" },
+        { "{\"namespaces\":{\"own\":[\"pid\"]}}", "{\"namespaces\":{\"own\":[]}}", "looser" },
+        { "{\"identity\":\"engine\"}", "{\"identity\":\"userns\"}", "tighter" },
+        { "{\"conflict\":\"tighten\"}", "{\"conflict\":\"refuse\"}", "tighter" },
+        { "{}", "{\"allow\":{\"memory\":1}}", "looser" },
+        { "{\"allow\":{\"memory\":1}}", "{}", "tighter" },
+        { "{}", "{\"allow\":{\"capabilities\":[],\"writableRoot\":false,\"network\":\"none\"}}",
+          "" },
+        { "{\"name\":\"a\"}", "{\"name\":\"b\",\"description\":\"c\"}", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (rows); i++)
+        (void)tap_is (directions (rows[i].before, rows[i].after), rows[i].want,
+                      arena_printf (&arena, "%s %s", rows[i].before, rows[i].after));
+}
+
+/* `oci` hardens nothing, so whatever differs from it is tighter in `strict`; all but the kind of
+ * conflict, the paths that are let pass and who the process is differs. */
+static void test_all_directions (void)
+{
+    struct policy strict, oci;
+    const struct policy_change *x = NULL;
+    struct err e = { 0 };
+    size_t n = 0;
+
+    (void)policy_from_builtin ("strict", &arena, &strict, &e);
+    (void)policy_from_builtin ("oci", &arena, &oci, &e);
+    (void)ok (policy_compare (strict.doc, oci.doc, &arena, &x, &n, &e) == 0 && n > 25,
+              "oci differs from strict in %zu keys", n);
+    for (size_t i = 0; i < n; i++)
+        (void)ok ((x[i].direction == POLICY_LOOSER) ==
+                      (strcmp (x[i].path, "/devices/allowed") != 0),
+                  "%s is %s in oci", x[i].path, policy_direction_names[x[i].direction]);
+    (void)policy_compare (oci.doc, strict.doc, &arena, &x, &n, &e);
+    for (size_t i = 0; i < n; i++)
+        (void)ok ((x[i].direction == POLICY_TIGHTER) ==
+                      (strcmp (x[i].path, "/devices/allowed") != 0),
+                  "%s is %s in strict", x[i].path, policy_direction_names[x[i].direction]);
+}
+
 int main (void)
 {
+    test_compare ();
+    test_all_directions ();
     test_complete ();
     test_unknown ();
     test_merge ();
