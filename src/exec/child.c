@@ -39,7 +39,7 @@ static int arm_death_signal (struct run *r, struct err *e)
 
 /* A change of ids or capabilities takes the death signal back, and makes the process visible again
  * where fs.suid_dumpable is 1. */
-static int arm_again (struct run *r, struct err *e)
+int child_arm_again (struct run *r, struct err *e)
 {
     int result = arm_death_signal (r, e);
 
@@ -77,8 +77,11 @@ static int child_session_check (struct run *r, struct err *e)
 /* ---- cgroup_enter ---- */
 static int child_cgroup_enter (struct run *r, struct err *e)
 {
-    int result = cgroup_enter (&r->cgroup, e);
+    const struct oci_exec_cpu_affinity *cpus = r->plan.process.cpu_affinity;
+    int result = cpus && cpus->initial ? sched_set_affinity (0, cpus->initial, e) : 0;
 
+    if (result == 0)
+        result = cgroup_enter (&r->cgroup, e);
     /* The runtime's own CPU mask is not handed on (runc#4041); the cpuset is what counts. */
     return result < 0 ? result : sched_reset_affinity (0, e);
 }
@@ -100,7 +103,7 @@ static int child_idmaps_check (struct run *r, struct err *e)
 {
     int result = ns_idmaps_check (&r->plan, r->procfs, 0, e);
 
-    return result < 0 ? result : arm_again (r, e); /* becoming root changed the credentials */
+    return result < 0 ? result : child_arm_again (r, e); /* becoming root changed the credentials */
 }
 
 /* ---- time ---- */
@@ -128,15 +131,13 @@ static int child_hide_check (struct run *r, struct err *e)
 }
 
 /* ---- join ---- */
-/* exec: the trampoline joined all but the time namespace, which wants an address space of its
- * own. */
 static int join_container (struct run *r, struct err *e)
 {
-    int result = r->join_flags & CLONE_NEWUSER ? ns_become_root (&r->plan, e) : 0;
+    int result = ns_join_process (r->init_pidfd, r->join_flags, e);
 
-    if (result == 0 && (r->join_flags & CLONE_NEWTIME))
-        result = ns_join_process (r->init_pidfd, CLONE_NEWTIME, e);
-    return result < 0 ? result : arm_again (r, e);
+    if (result == 0 && (r->join_flags & CLONE_NEWUSER))
+        result = ns_become_root (&r->plan, e);
+    return result < 0 ? result : child_arm_again (r, e);
 }
 
 /* create: in a joined user namespace the host's root may have no id, so it cannot even make a
@@ -149,7 +150,7 @@ static int join_namespaces (struct run *r, struct err *e)
         result = ns_become_root (&r->plan, e);
     if (result == 0)
         result = ns_join (&r->plan, &r->ns, e);
-    return result < 0 ? result : arm_again (r, e);
+    return result < 0 ? result : child_arm_again (r, e);
 }
 
 static int child_join (struct run *r, struct err *e)
@@ -300,7 +301,9 @@ static int child_terminal (struct run *r, struct err *e)
     if (result == 0)
         result = tty_send (r->console, master, e);
     if (result == 0)
-        result = tty_take (peer, p->uid, e);
+        result = tty_wear (peer, p->uid, e);
+    if (result == 0 && !r->plan.is_exec) /* whose session begins later: see enter.c */
+        result = tty_control (e);
     if (peer > STDERR_FILENO)
         (void)close (peer);
     return result;
@@ -308,16 +311,21 @@ static int child_terminal (struct run *r, struct err *e)
 
 static int child_terminal_check (struct run *r, struct err *e)
 {
-    (void)r;
-    return tty_take_check (e);
+    return r->plan.is_exec ? tty_stdio_check (e) : tty_control_check (e);
 }
 
 /* ---- scheduling ---- */
+/* exec: the scheduler is a row of the parent's list. */
 static int child_scheduling (struct run *r, struct err *e)
 {
     const struct plan *p = &r->plan;
-    int result = sched_set (&p->process, e);
+    const struct oci_exec_cpu_affinity *cpus = p->process.cpu_affinity;
+    int result = p->is_exec ? 0 : sched_set (&p->process, 0, e);
 
+    if (result == 0)
+        result = sched_set_io (&p->process, e);
+    if (result == 0 && cpus && cpus->final)
+        result = sched_set_affinity (0, cpus->final, e); /* reads back what it set */
     if (result == 0 && p->memory_policy)
         result = mempolicy_set (&r->mempolicy, e);
     if (result == 0 && p->has_personality)
@@ -328,8 +336,10 @@ static int child_scheduling (struct run *r, struct err *e)
 static int child_scheduling_check (struct run *r, struct err *e)
 {
     const struct plan *p = &r->plan;
-    int result = sched_check (&p->process, e);
+    int result = p->is_exec ? 0 : sched_check (&p->process, 0, e);
 
+    if (result == 0)
+        result = sched_check_io (&p->process, e);
     if (result == 0 && p->memory_policy)
         result = mempolicy_check (&r->mempolicy, e);
     if (result == 0 && p->has_personality)
@@ -434,7 +444,7 @@ static int child_ids_check (struct run *r, struct err *e)
 {
     int result = ids_check (&r->plan.process, r->plan.setgroups_denied, e);
 
-    return result < 0 ? result : arm_again (r, e);
+    return result < 0 ? result : child_arm_again (r, e);
 }
 
 /* What the capabilities are until capabilities_last: network_swap needs one. */
@@ -459,7 +469,7 @@ static int child_capabilities_check (struct run *r, struct err *e)
     const struct plan_process until = caps_until_swap (&r->plan);
     int result = caps_check (&until, r->procfs, e);
 
-    return result < 0 ? result : arm_again (r, e);
+    return result < 0 ? result : child_arm_again (r, e);
 }
 
 static int child_no_new_privs (struct run *r, struct err *e)
@@ -477,21 +487,18 @@ static int child_no_new_privs_check (struct run *r, struct err *e)
 /* ---- executable ---- */
 static int child_executable (struct run *r, struct err *e)
 {
-    int result = r->chdir_error ? program_chdir (r, e) : 0;
+    int result = program_locate (r, e);
 
-    if (result == 0 && r->chdir_error)
-        result = err_set (e, r->chdir_error, "/process/cwd: the user cannot enter '%s'",
-                          r->plan.process.cwd);
-    return result < 0 ? result : program_find (r, e);
+    r->look_again = r->plan.is_exec && result == -ENOENT;
+    return r->look_again ? 0 : result;
 }
 
 static int child_executable_check (struct run *r, struct err *e)
 {
-    (void)r;
-    return program_cwd_check (e);
+    return r->look_again ? 0 : program_cwd_check (e);
 }
 
-/* ---- fds ---- */
+/* ---- fds, enter ---- */
 static int child_fds (struct run *r, struct err *e)
 {
     return fds_cloexec_from (STDERR_FILENO + 1 + r->plan.preserve_fds, e);
@@ -500,6 +507,16 @@ static int child_fds (struct run *r, struct err *e)
 static int child_fds_check (struct run *r, struct err *e)
 {
     return fds_check (STDERR_FILENO + 1 + r->plan.preserve_fds, r->procfs, e);
+}
+
+static int child_enter (struct run *r, struct err *e)
+{
+    return enter_container (r, e);
+}
+
+static int child_enter_check (struct run *r, struct err *e)
+{
+    return enter_container_check (r, e);
 }
 
 /* ---- ready, gate ---- */

@@ -58,7 +58,7 @@ static int prepare_clone_old (struct run *r, struct err *e)
 }
 
 /* Runs the child where it succeeds as such; returns its pid to the caller. */
-static int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e)
+int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e)
 {
     const struct clone_request c = { .flags = more_flags | ns_clone3_flags (&r->plan),
                                      .exit_signal = exit_signal,
@@ -95,9 +95,7 @@ static int trampoline_main (void *arg)
     struct trampoline *t = arg;
     struct run *r = t->run;
 
-    t->result =
-        r->exec ? ns_join_process (r->init_pidfd, r->join_flags & ~(uint64_t)CLONE_NEWTIME, t->err)
-                : ns_join_early (&r->plan, &r->ns, t->err);
+    t->result = ns_join_early (&r->plan, &r->ns, t->err);
     if (t->result == 0)
         t->result = clone_child (r, CLONE_PARENT, 0, t->err);
     return 0;
@@ -125,7 +123,9 @@ static int clone_from_trampoline (struct run *r, struct err *e)
 
 int run_clone (struct run *r, struct err *e)
 {
-    if (r->exec || ns_needs_trampoline (&r->plan))
+    if (r->exec)
+        return enter_clone (r, e);
+    if (ns_needs_trampoline (&r->plan))
         return clone_from_trampoline (r, e);
     return clone_child (r, 0, SIGCHLD, e);
 }

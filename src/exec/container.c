@@ -21,7 +21,7 @@ static int create (struct run *r, const struct container_create_options *o, stru
                         "'%s' is no container id: letters, digits, '_', '+', '.', '-', not "
                         "starting with '.' or '-', at most 1024",
                         o->id);
-    result = run_block_signals (e);
+    result = run_block_signals (r, e);
     return result < 0 ? result : run_parent (r, e);
 }
 
@@ -45,7 +45,7 @@ static int start_at_once (struct run *r, struct err *e)
     int result = sync_send (r->sync, SYNC_GO, e);
 
     if (result == 0)
-        result = sync_await_exec (r->sync, e);
+        result = run_await_exec (r, e);
     return result < 0 ? result : run_hooks (r, HOOK_POSTSTART, STATUS_RUNNING, r->pid, e);
 }
 

@@ -2,7 +2,10 @@
  * exec: one more process in a running container, with what the container is confined by.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/num.h"
 #include "exec/facts.h"
@@ -182,11 +185,15 @@ int exec_plan (struct run *r, struct err *e)
 /* ---- the command ---- */
 static int run_process (struct run *r, int *ret_status, struct err *e)
 {
-    int result = sync_await_exec (r->sync, e);
+    int result = run_await_exec (r, e);
 
-    if (result < 0 || r->exec->detach)
-        return result;
-    return run_wait (r, ret_status, e);
+    if (result == 0)
+        return r->exec->detach ? 0 : run_wait (r, ret_status, e);
+    (void)syscall (SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0); /* ended already is fine */
+    run_reap (r->pidfd);
+    if (r->exec->pid_file)
+        (void)unlink (r->exec->pid_file); /* not there is fine */
+    return result;
 }
 
 int container_exec (const struct container_env *env, const struct container_exec_options *o,
@@ -198,7 +205,7 @@ int container_exec (const struct container_env *env, const struct container_exec
 
     run_init (&r, env, &a);
     r.exec = o;
-    result = run_block_signals (e);
+    result = run_block_signals (&r, e);
     if (result == 0)
         result = run_parent (&r, e);
     if (result == 0)

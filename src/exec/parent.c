@@ -290,13 +290,10 @@ static int parent_clone_check (struct run *r, struct err *e)
 
 static void undo_clone (struct run *r)
 {
-    siginfo_t info;
-
     if (r->pidfd < 0)
         return;
     (void)syscall (SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0); /* gone already is fine */
-    while (waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED) < 0 && errno == EINTR)
-        ;
+    run_reap (r->pidfd);
 }
 
 /* ---- idmaps ---- */
@@ -317,7 +314,7 @@ static int parent_idmaps_check (struct run *r, struct err *e)
 /* ---- hooks ---- */
 static int parent_mounted (struct run *r, struct err *e)
 {
-    return sync_expect (r->sync, SYNC_MOUNTED, e);
+    return run_expect (r, SYNC_MOUNTED, e);
 }
 
 static int parent_mounted_check (struct run *r, struct err *e)
@@ -347,7 +344,7 @@ static int parent_hooks_runtime_check (struct run *r, struct err *e)
 /* ---- ready ---- */
 static int parent_ready (struct run *r, struct err *e)
 {
-    return sync_expect (r->sync, SYNC_READY, e);
+    return run_expect (r, SYNC_READY, e);
 }
 
 static int parent_ready_check (struct run *r, struct err *e)
@@ -368,6 +365,17 @@ static int parent_rlimit_raise_check (struct run *r, struct err *e)
     (void)r;
     (void)e;
     return 0; /* the child sets the exact values later and reads them back */
+}
+
+/* ---- scheduler ---- */
+static int parent_scheduler (struct run *r, struct err *e)
+{
+    return sched_set (&r->plan.process, r->pid, e);
+}
+
+static int parent_scheduler_check (struct run *r, struct err *e)
+{
+    return sched_check (&r->plan.process, r->pid, e);
 }
 
 /* ---- oom_score ---- */
@@ -441,7 +449,7 @@ static int parent_hand_over (struct run *r, struct err *e)
 {
     int result = sync_send (r->sync, SYNC_GO, e);
 
-    return result < 0 ? result : sync_expect (r->sync, SYNC_HANDED, e);
+    return result < 0 ? result : run_expect (r, SYNC_HANDED, e);
 }
 
 static int parent_hand_over_check (struct run *r, struct err *e)

@@ -16,16 +16,29 @@
 #include "exec/run.h"
 
 /* First as root, because a parent folder may be closed to the user; where that fails (a network
- * file system that trusts no root) again as the user (runc#2712). */
+ * file system that trusts no root) again as the user (runc#2712). exec's child is not in the
+ * container's pid namespace yet: what lies below /proc/self is found later. */
 int program_chdir (struct run *r, struct err *e)
 {
-    const char *cwd = r->plan.process.cwd;
+    int code = chdir (r->plan.process.cwd) < 0 ? errno : 0;
+    bool later = code == EACCES || (code == ENOENT && r->plan.is_exec);
 
-    r->chdir_error = chdir (cwd) < 0 ? errno : 0;
-    if (r->chdir_error && r->chdir_error != EACCES)
-        return err_set (e, r->chdir_error, "/process/cwd: cannot change to '%s': %s", cwd,
-                        strerrordesc_np (r->chdir_error));
+    r->chdir_error = code;
+    if (code && !later)
+        return err_set (e, code, "/process/cwd: cannot change to '%s': %s", r->plan.process.cwd,
+                        strerrordesc_np (code));
     return 0;
+}
+
+static int chdir_again (struct run *r, struct err *e)
+{
+    int result = program_chdir (r, e);
+    int code = r->chdir_error;
+
+    if (result == 0 && code)
+        result = err_set (e, code, "/process/cwd: the user cannot enter '%s': %s",
+                          r->plan.process.cwd, strerrordesc_np (code));
+    return result;
 }
 
 /* The kernel says "(unreachable)/..." for a folder outside the root: CVE-2024-21626. */
@@ -116,7 +129,7 @@ static int find_in_path (struct run *r, const char *name, struct err *e)
     return err_set (e, ENOENT, "exec: \"%s\": executable file not found in $PATH", name);
 }
 
-int program_find (struct run *r, struct err *e)
+static int find (struct run *r, struct err *e)
 {
     const char *name = r->plan.process.args[0];
     int code;
@@ -128,4 +141,11 @@ int program_find (struct run *r, struct err *e)
         return program_error (name, code, e);
     r->executable = name;
     return 0;
+}
+
+int program_locate (struct run *r, struct err *e)
+{
+    int result = r->chdir_error ? chdir_again (r, e) : 0;
+
+    return result < 0 ? result : find (r, e);
 }

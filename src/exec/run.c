@@ -1,20 +1,25 @@
 #include "exec/run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "exec/sync.h"
 
+/* From the end of a child's descriptors to its own. */
+#define END_TIMEOUT_MS 10000
+
 void run_init (struct run *r, const struct container_env *env, struct arena *a)
 {
     *r = (struct run){ .env = env, .arena = a };
     r->root_dir = r->bundle_dir = r->procfs = r->console = r->tty_parent = r->init_pidfd = -1;
-    r->sync = r->sync_child = r->pidfd = r->gate_conn = -1;
+    r->sync = r->sync_child = r->pidfd = r->gate_conn = r->signals = -1;
     r->network.fd = r->state.dir = r->state.root = -1;
     r->gate.listener = r->gate.lock = r->gate.signals = -1;
     r->sources = MNT_SOURCES_NONE;
@@ -26,7 +31,7 @@ void run_init (struct run *r, const struct container_env *env, struct arena *a)
 void run_close (struct run *r)
 {
     const int fds[] = { r->root_dir,   r->bundle_dir, r->procfs,     r->console, r->sync,
-                        r->sync_child, r->tty_parent, r->init_pidfd, r->pidfd };
+                        r->sync_child, r->tty_parent, r->init_pidfd, r->pidfd,   r->signals };
 
     for (size_t i = 0; i < ARRAY_LEN (fds); i++)
         cleanup_fd (&fds[i]);
@@ -51,15 +56,66 @@ static int share_birth (struct run *r, struct err *e)
     return 0;
 }
 
+/* ---- signals ---- */
+/* What the caller ignores (nohup), this command does, too. */
+static void add_unless_ignored (sigset_t *set, int sig)
+{
+    struct sigaction now;
+
+    if (sigaction (sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        (void)sigaddset (set, sig);
+}
+
 /* Signals wait while there are two processes to look after: a Ctrl-C must not come between a step
  * and what undoes it. The child unblocks them before execve. */
-int run_block_signals (struct err *e)
+int run_block_signals (struct run *r, struct err *e)
 {
-    sigset_t all;
+    static const int ending[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+    sigset_t set;
 
-    (void)sigfillset (&all);
-    return sigprocmask (SIG_SETMASK, &all, NULL) < 0 ? err_sys (e, "block signals") : 0;
+    (void)sigfillset (&set);
+    if (sigprocmask (SIG_SETMASK, &set, NULL) < 0)
+        return err_sys (e, "block signals");
+    (void)sigemptyset (&set);
+    for (size_t i = 0; i < ARRAY_LEN (ending); i++)
+        add_unless_ignored (&set, ending[i]);
+    r->signals = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return r->signals < 0 ? err_sys (e, "make a signal descriptor") : 0;
 }
+
+int run_await (const struct run *r, int fd, struct err *e)
+{
+    struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+                            { .fd = r->signals, .events = POLLIN } };
+    struct signalfd_siginfo info;
+
+    while (fds[0].revents == 0) {
+        if (poll (fds, ARRAY_LEN (fds), -1) < 0 && errno != EINTR)
+            return err_sys (e, "wait for the container");
+        if (fds[1].revents && read (r->signals, &info, sizeof info) == (ssize_t)sizeof info)
+            return err_set (e, EINTR, "interrupted by SIG%s",
+                            sigabbrev_np ((int)info.ssi_signo) ?: "?");
+    }
+    return 0;
+}
+
+int run_expect (const struct run *r, int want, struct err *e)
+{
+    int result = run_await (r, r->sync, e);
+
+    return result < 0 ? result : sync_expect (r->sync, (enum sync_type)want, e);
+}
+
+int run_await_exec (const struct run *r, struct err *e)
+{
+    int result = run_expect (r, SYNC_EXECUTING, e);
+
+    if (result == 0)
+        result = run_await (r, r->sync, e);
+    return result < 0 ? result : sync_exec_result (r->sync, e);
+}
+
+/* ---- the list ---- */
 
 /* One row: act, then ask the kernel. A check that fails is an error like any other. */
 static int step_do (const struct step *s, struct run *r, struct err *e)
@@ -96,14 +152,16 @@ static void steps_undo (const struct step *steps, size_t done, struct run *r)
 /* How a child ended that said nothing: most often the memory limit was too small for it. One that
  * the kernel killed at its birth (see cgroup_clone_fd) is told apart by that it never ran: who runs
  * and is killed, by delete --force say, must not come again. */
-static void describe_end (struct run *r, struct err *e)
+void run_describe_end (struct run *r, int pidfd, struct err *e)
 {
+    struct pollfd ends = { .fd = pidfd, .events = POLLIN };
     siginfo_t info = { 0 };
     uint64_t kills = 0;
     struct err ignored = { 0 };
     bool cgroup = !r->plan.cgroup.disabled;
 
-    if (waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOWAIT) < 0)
+    if (poll (&ends, 1, END_TIMEOUT_MS) <= 0 ||
+        waitid (P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOWAIT) < 0)
         return;
     if (cgroup)
         (void)cgroup_oom_kills (&r->cgroup, &kills, &ignored);
@@ -114,11 +172,24 @@ static void describe_end (struct run *r, struct err *e)
                    kills ? " (out of memory: the memory limit is too low)" : "");
 }
 
-/* What the child said before it ended is the better error. */
+void run_reap (int pidfd)
+{
+    siginfo_t info;
+
+    while (waitid (P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
+        ;
+}
+
+/* What the child said before it ended is the better error. One that has not ended is waiting for
+ * us. */
 static void prefer_child_error (struct run *r, struct err *e)
 {
-    if (r->pidfd >= 0 && !sync_pending_error (r->sync, e) && e->code == EPIPE)
-        describe_end (r, e);
+    struct pollfd gone = { .fd = r->sync };
+
+    if (r->pidfd < 0 || sync_pending_error (r->sync, e) || e->code != EPIPE)
+        return;
+    if (poll (&gone, 1, 0) > 0 && gone.revents & POLLHUP)
+        run_describe_end (r, r->pidfd, e);
 }
 
 /* What was opened for the child is of no use now, and undoing needs descriptors, which may be what
@@ -166,6 +237,7 @@ int run_parent (struct run *r, struct err *e)
 
     if (result == 0 || !r->died_at_birth)
         return result;
+    r->signals = -1; /* stays open: it is the next attempt's */
     run_close (r);
     *r = unused;
     r->no_clone_into = true;
@@ -193,6 +265,8 @@ static void become_child (struct run *r)
     cleanup_fd (&r->sync);
     r->sync = r->sync_child;
     r->sync_child = -1;
+    cleanup_fd (&r->signals);
+    r->signals = -1;
     if (r->state.dir >= 0)
         state_disown (&r->state);
 }

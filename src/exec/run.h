@@ -64,6 +64,9 @@ struct run {
     int init_pidfd;      /* exec: the container's init */
     uint64_t join_flags; /* exec: CLONE_NEW* of its namespaces that are not ours */
     struct mempolicy mempolicy;
+    pid_t *entered; /* exec: shared memory where the kernel writes the pid of the process */
+
+    int signals; /* signalfd of TERM, INT, HUP and QUIT, where they are not ignored; else -1 */
 
     /* between the two */
     int sync;       /* this process's end */
@@ -77,6 +80,7 @@ struct run {
     int gate_conn;             /* create: the `start` that opened the gate, else -1 */
     bool no_keyrings;          /* the kernel has none */
     int chdir_error;           /* errno of the first chdir, tried again as the container's user */
+    bool look_again;           /* exec: the program is not there as seen from outside */
     const char *executable;    /* what execve gets */
     char executable_buf[PATH_MAX];
     char home[PATH_MAX]; /* "HOME=..." */
@@ -84,8 +88,9 @@ struct run {
 
 /* Descriptors at -1. */
 void run_init (struct run *r, const struct container_env *env, struct arena *a);
-/* Blocks all signals, before there are two processes. */
-int run_block_signals (struct err *e);
+/* Blocks all signals, before there are two processes; those that ask this command to end are then
+ * read from R's descriptor. */
+int run_block_signals (struct run *r, struct err *e);
 /* Closes every descriptor; the child and the state stay as they are. */
 void run_close (struct run *r);
 
@@ -109,6 +114,30 @@ void run_child (struct run *r) __attribute__ ((noreturn));
 
 /* clone3 by the plan: directly, or from inside joined namespaces. Sets pid and pidfd. */
 int run_clone (struct run *r, struct err *e);
+
+/* child.c: dies with the runtime and is hidden, after what may have undone either. */
+int child_arm_again (struct run *r, struct err *e);
+
+/* enter.c, exec. Parent: starts the child that stays outside and waits until it has ended; then
+ * pid and pidfd are those of the process that it cloned into the container. */
+int enter_clone (struct run *r, struct err *e);
+/* Child: lets go of the host and clones that process, in which alone this returns. */
+int enter_container (struct run *r, struct err *e);
+int enter_container_check (struct run *r, struct err *e);
+
+/* clone.c: one child with the namespaces of the plan, that runs its list. */
+int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e);
+
+/* run.c, in the parent. Waits until FD is readable or its other end has gone; -EINTR after a signal
+ * that asks this command to end. */
+int run_await (const struct run *r, int fd, struct err *e);
+/* Waits so for a message of the child; and for what its execve does, see sync.h. */
+int run_expect (const struct run *r, int want, struct err *e);
+int run_await_exec (const struct run *r, struct err *e);
+/* E says how the child behind PIDFD, which ended without a word, ended. */
+void run_describe_end (struct run *r, int pidfd, struct err *e);
+/* Waits for the end of the child behind PIDFD, which was killed or has ended, and forgets it. */
+void run_reap (int pidfd);
 
 /* prepare.c: opens and compiles what the child will need. */
 int run_need_procfs (struct run *r, struct err *e);
@@ -148,7 +177,8 @@ int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, str
 /* program.c, in the child: HOME, the working directory and the program. */
 int program_chdir (struct run *r, struct err *e);
 int program_cwd_check (struct err *e);
-int program_find (struct run *r, struct err *e);
+/* As the container's user: the directory, if the first attempt failed, and the file. */
+int program_locate (struct run *r, struct err *e);
 /* What CODE of execve, or of a look at the file, means for program NAME: in the texts that engines
  * turn into exit codes. Returns -code. */
 int program_error (const char *name, int code, struct err *e);

@@ -57,6 +57,8 @@ void sync_send_error (int sock, const struct err *failure)
 {
     struct sync_message m = { .type = SYNC_ERROR, .err = *failure };
 
+    if (m.err.code == EPIPE)
+        m.err.code = EIO;
     /* write, which seccomp filters allow more often than sendto; best effort, see sync.h */
     if (write (sock, &m, sizeof m) < 0)
         return;
@@ -113,14 +115,11 @@ bool sync_pending_error (int sock, struct err *e)
     return false;
 }
 
-int sync_await_exec (int sock, struct err *e)
+int sync_exec_result (int sock, struct err *e)
 {
     struct sync_message m;
-    int r = sync_expect (sock, SYNC_EXECUTING, e);
+    int r = receive (sock, 0, &m, e);
 
-    if (r < 0)
-        return r;
-    r = receive (sock, 0, &m, e);
     if (r <= 0)
         return r;
     *e = m.err;

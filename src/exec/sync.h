@@ -23,7 +23,8 @@ int sync_pair (int *ret_parent, int *ret_child, struct err *e);
 int sync_console_pair (int *ret_parent, int *ret_child, struct err *e);
 
 int sync_send (int sock, enum sync_type type, struct err *e);
-/* Child: sends E. Best effort: nobody is left to hear about a failure of it. */
+/* Child: sends E. Best effort: nobody is left to hear about a failure of it. EPIPE, which is this
+ * module's word for an end without a message, arrives as EIO. */
 void sync_send_error (int sock, const struct err *failure);
 
 /* Waits for WANT. A SYNC_ERROR becomes E; end of file is -EPIPE "the other side ended". */
@@ -32,6 +33,5 @@ int sync_expect (int sock, enum sync_type want, struct err *e);
 /* True when a SYNC_ERROR is waiting: it is then in E, else E is as it was. Does not wait. */
 bool sync_pending_error (int sock, struct err *e);
 
-/* Waits for what execve does: 0 when it succeeded, the child's error, or -EPIPE if the child ended
- * before it tried. */
-int sync_await_exec (int sock, struct err *e);
+/* After SYNC_EXECUTING, what execve did: 0 when it succeeded, else the child's error. */
+int sync_exec_result (int sock, struct err *e);

@@ -39,42 +39,77 @@ struct entry {
     char name[];
 };
 
-static int check_entry (const struct entry *d, unsigned int first, struct err *e)
-{
-    unsigned long fd = strtoul (d->name, NULL, 10);
-    int flags;
+struct rule {
+    unsigned int first;
+    const int *keep; /* two that may be open, and no other; NULL: any, while close-on-exec */
+    int dir;         /* what the list is read from */
+};
 
-    if (d->name[0] == '.' || fd < first)
-        return 0;
-    flags = fcntl ((int)fd, F_GETFD);
+static int check_number (int fd, const struct rule *rule, struct err *e)
+{
+    int flags = fcntl (fd, F_GETFD);
+
+    if (rule->keep && fd != rule->keep[0] && fd != rule->keep[1] && fd != rule->dir)
+        return err_set (e, EBADF, "descriptor %d is still open", fd);
     if (flags >= 0 && flags & FD_CLOEXEC)
         return 0;
-    return err_set (e, EBADF, "descriptor %lu would survive execve", fd);
+    return err_set (e, EBADF, "descriptor %d would survive execve", fd);
 }
 
-static int check_entries (const char *buf, long len, unsigned int first, struct err *e)
+static int check_entries (const char *buf, long len, const struct rule *rule, struct err *e)
 {
     int r = 0;
 
     for (long at = 0; at < len && r == 0;) {
         const struct entry *d = (const struct entry *)(const void *)(buf + at);
+        unsigned long fd = strtoul (d->name, NULL, 10);
 
-        r = check_entry (d, first, e);
+        if (d->name[0] != '.' && fd >= rule->first)
+            r = check_number ((int)fd, rule, e);
         at += d->len;
     }
     return r;
 }
 
-int fds_check (unsigned int first, int procfs, struct err *e)
+static int check_all (unsigned int first, const int *keep, int procfs, struct err *e)
 {
     AUTO_FD dir = fd_open (procfs, "self/fd", O_RDONLY | O_DIRECTORY, FD_PROC, e);
     _Alignas(struct entry) char buf[4096];
+    const struct rule rule = { first, keep, dir };
     long n = 0;
     int r = 0;
 
     if (dir < 0)
         return dir;
     while (r == 0 && (n = syscall (SYS_getdents64, dir, buf, sizeof buf)) > 0)
-        r = check_entries (buf, n, first, e);
+        r = check_entries (buf, n, &rule, e);
     return n < 0 ? err_sys (e, "list the descriptors") : r;
+}
+
+int fds_check (unsigned int first, int procfs, struct err *e)
+{
+    return check_all (first, NULL, procfs, e);
+}
+
+static int close_range_of (unsigned int first, unsigned int last, struct err *e)
+{
+    if (first <= last && syscall (SYS_close_range, first, last, 0) < 0)
+        return err_sys (e, "close the descriptors from %u to %u", first, last);
+    return 0;
+}
+
+int fds_close_from (unsigned int first, const int keep[2], struct err *e)
+{
+    unsigned int low = (unsigned int)(keep[0] < keep[1] ? keep[0] : keep[1]);
+    unsigned int high = (unsigned int)(keep[0] < keep[1] ? keep[1] : keep[0]);
+    int r = close_range_of (first, low - 1, e);
+
+    if (r == 0)
+        r = close_range_of (low + 1, high - 1, e);
+    return r < 0 ? r : close_range_of (high + 1, ~0U, e);
+}
+
+int fds_close_check (unsigned int first, const int keep[2], int procfs, struct err *e)
+{
+    return check_all (first, keep, procfs, e);
 }

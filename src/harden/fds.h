@@ -12,3 +12,8 @@ int fds_check_preserved (unsigned int n, struct err *e);
 int fds_cloexec_from (unsigned int first, struct err *e);
 /* Reads self/fd of PROCFS: each descriptor from FIRST on is close-on-exec. */
 int fds_check (unsigned int first, int procfs, struct err *e);
+
+/* Every descriptor from FIRST on is closed but the two in KEEP. */
+int fds_close_from (unsigned int first, const int keep[2], struct err *e);
+/* Reads self/fd of PROCFS: from FIRST on there are only those in KEEP. */
+int fds_close_check (unsigned int first, const int keep[2], int procfs, struct err *e);

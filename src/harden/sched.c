@@ -76,15 +76,21 @@ static int io_value (const struct oci_io_priority *io)
     return IOPRIO_PRIO_VALUE (io_classes[io->class_], io->has_priority ? io->priority : 0);
 }
 
-int sched_set (const struct plan_process *p, struct err *e)
+int sched_set (const struct plan_process *p, pid_t pid, struct err *e)
 {
-    if (p->scheduler) {
-        struct sched_attr a = scheduler_attr (p->scheduler);
+    struct sched_attr a = { 0 };
 
-        if (syscall (SYS_sched_setattr, 0, &a, 0) < 0)
-            return err_sys (e, "process.scheduler: set %s",
-                            oci_enum_name (&oci_scheduler_enum, p->scheduler->policy));
-    }
+    if (!p->scheduler)
+        return 0;
+    a = scheduler_attr (p->scheduler);
+    if (syscall (SYS_sched_setattr, pid, &a, 0) < 0)
+        return err_sys (e, "process.scheduler: set %s",
+                        oci_enum_name (&oci_scheduler_enum, p->scheduler->policy));
+    return 0;
+}
+
+int sched_set_io (const struct plan_process *p, struct err *e)
+{
     if (p->io_priority && syscall (SYS_ioprio_set, io_who (), 0, io_value (p->io_priority)) < 0)
         return err_sys (e, "process.ioPriority: set %s",
                         oci_enum_name (&oci_io_class_enum, p->io_priority->class_));
@@ -105,24 +111,25 @@ static bool same_attr (const struct sched_attr *have, const struct sched_attr *w
     return want->sched_policy == SCHED_IDLE || have->sched_nice == want->sched_nice;
 }
 
-static int check_scheduler (const struct oci_scheduler *s, struct err *e)
+int sched_check (const struct plan_process *p, pid_t pid, struct err *e)
 {
-    struct sched_attr want = scheduler_attr (s);
+    struct sched_attr want = { 0 };
     struct sched_attr have = { 0 };
 
-    if (syscall (SYS_sched_getattr, 0, &have, sizeof have, 0) < 0)
+    if (!p->scheduler)
+        return 0;
+    want = scheduler_attr (p->scheduler);
+    if (syscall (SYS_sched_getattr, pid, &have, sizeof have, 0) < 0)
         return err_sys (e, "process.scheduler: read");
     if (!same_attr (&have, &want))
         return err_set (e, EPERM, "process.scheduler: the kernel has another one than asked for");
     return 0;
 }
 
-int sched_check (const struct plan_process *p, struct err *e)
+int sched_check_io (const struct plan_process *p, struct err *e)
 {
-    int r = p->scheduler ? check_scheduler (p->scheduler, e) : 0;
-
-    if (r < 0 || !p->io_priority)
-        return r;
+    if (!p->io_priority)
+        return 0;
     if (syscall (SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0) != io_value (p->io_priority))
         return err_set (e, EPERM, "process.ioPriority: the kernel has another one than asked for");
     return 0;

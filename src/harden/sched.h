@@ -7,10 +7,14 @@
 
 #include "plan/plan.h"
 
-/* The calling process: sched_setattr(2), and ioprio_set(2) for its process group (the spec's
- * scope; runc and crun set the process only). */
-int sched_set (const struct plan_process *p, struct err *e);
-int sched_check (const struct plan_process *p, struct err *e);
+/* process.scheduler of PID (0: the caller): sched_setattr(2). */
+int sched_set (const struct plan_process *p, pid_t pid, struct err *e);
+int sched_check (const struct plan_process *p, pid_t pid, struct err *e);
+
+/* process.ioPriority of the caller's process group (the spec's scope; runc and crun set the process
+ * only). */
+int sched_set_io (const struct plan_process *p, struct err *e);
+int sched_check_io (const struct plan_process *p, struct err *e);
 
 /* All CPUs that the cpuset allows: the runtime's own mask is not handed on (runc#4041). */
 int sched_reset_affinity (pid_t pid, struct err *e);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -114,4 +115,11 @@ int self_hide_check (struct err *e)
     if (prctl (PR_GET_DUMPABLE, 0, 0, 0, 0) != 0)
         return err_set (e, EPERM, "the process is not hidden");
     return 0;
+}
+
+void self_forget_environment (void)
+{
+    for (char **entry = environ; *entry; entry++)
+        explicit_bzero (*entry, strlen (*entry));
+    *environ = NULL;
 }

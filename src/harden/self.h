@@ -20,3 +20,6 @@ int self_seal (int procfs, char *const argv[], struct err *e);
  * it. */
 int self_hide (struct err *e);
 int self_hide_check (struct err *e);
+
+/* Overwrites the caller's environment in this process's memory. */
+void self_forget_environment (void);

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,25 +17,52 @@
 #include "libocispec/strbuf.h"
 #include "mnt/tree.h"
 
-/* A process that does nothing but hold a new user namespace open. It makes no SIGCHLD. */
-static pid_t holder_start (struct err *e)
-{
-    struct clone_args args = { .flags = CLONE_NEWUSER };
-    pid_t pid = (pid_t)syscall (SYS_clone3, &args, sizeof args);
+/* A process that does nothing but hold a new user namespace open. */
+struct holder {
+    pid_t pid;
+    int alive; /* it ends when nobody has this open: with us, however and whenever we end */
+};
 
-    if (pid < 0)
-        return err_sys (e, "make a user namespace for id mappings");
-    if (pid > 0)
-        return pid;
-    (void)prctl (PR_SET_PDEATHSIG, SIGKILL);
-    for (;;)
-        (void)pause ();
+/* All that it has of ours is END. */
+static _Noreturn void hold (const int end[2])
+{
+    char byte;
+
+    (void)close (end[1]);
+    (void)syscall (SYS_close_range, end[0] + 1, ~0U, 0); /* nothing depends on these two */
+    (void)syscall (SYS_close_range, 0, end[0] - 1, 0);
+    while (read (end[0], &byte, 1) < 0 && errno == EINTR)
+        ;
+    _exit (0);
 }
 
-static void holder_stop (pid_t pid)
+/* It makes no SIGCHLD. */
+static int holder_start (struct holder *ret, struct err *e)
 {
-    (void)kill (pid, SIGKILL);
-    while (waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
+    struct clone_args args = { .flags = CLONE_NEWUSER };
+    int end[2];
+    pid_t pid;
+
+    if (pipe2 (end, O_CLOEXEC) < 0)
+        return err_sys (e, "make a pipe");
+    pid = (pid_t)syscall (SYS_clone3, &args, sizeof args);
+    if (pid == 0)
+        hold (end);
+    (void)close (end[0]);
+    if (pid < 0) {
+        (void)err_sys (e, "make a user namespace for id mappings");
+        (void)close (end[1]);
+        return -e->code;
+    }
+    *ret = (struct holder){ .pid = pid, .alive = end[1] };
+    return 0;
+}
+
+static void holder_stop (const struct holder *h)
+{
+    (void)kill (h->pid, SIGKILL);
+    (void)close (h->alive);
+    while (waitpid (h->pid, NULL, __WALL) < 0 && errno == EINTR)
         ;
 }
 
@@ -69,13 +95,13 @@ static int holder_map (const struct plan_idmaps *maps, int procfs, pid_t pid, st
 
 int idmap_userns (const struct plan_idmaps *maps, int procfs, struct err *e)
 {
-    pid_t pid = holder_start (e);
-    int fd;
+    struct holder h = { .alive = -1 };
+    int fd = holder_start (&h, e);
 
-    if (pid < 0)
-        return pid;
-    fd = holder_map (maps, procfs, pid, e);
-    holder_stop (pid);
+    if (fd < 0)
+        return fd;
+    fd = holder_map (maps, procfs, h.pid, e);
+    holder_stop (&h);
     return fd;
 }
 

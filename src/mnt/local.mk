@@ -6,3 +6,7 @@ libagentrt_a_SOURCES += %D%/mnt.h %D%/prepare.c %D%/sources.h %D%/root.c %D%/mou
 check_PROGRAMS += tests/unit/test_mnt
 tests_unit_test_mnt_SOURCES = tests/unit/test_mnt.c tests/unit/mnt_box.c tests/unit/mnt_box.h
 tests_unit_test_mnt_LDADD = $(unit_libs)
+
+check_PROGRAMS += tests/unit/test_idmap
+tests_unit_test_idmap_SOURCES = tests/unit/test_idmap.c
+tests_unit_test_idmap_LDADD = $(unit_libs)

@@ -61,14 +61,25 @@ bool ns_is_same (const struct stat *a, const struct stat *b)
 
 /* ---- exec: the namespaces of a process ---- */
 
-/* Kinds in which PID (0: the caller) and the caller differ. */
+/* The caller's own. Of its pid namespaces it is the one that its children get, which is what setns
+ * changes. */
+static int stat_own (int procfs, int kind, struct stat *ret, struct err *e)
+{
+    if (kind != NS_PID)
+        return ns_stat (procfs, 0, kind, ret, e);
+    if (fstatat (procfs, "self/ns/pid_for_children", ret, 0) < 0)
+        return err_sys (e, "look at the pid namespace for children");
+    return 0;
+}
+
+/* Kinds in which PID and the caller differ. */
 static int differing (pid_t pid, int procfs, uint64_t *ret, struct err *e)
 {
     uint64_t flags = 0;
 
     for (int kind = 0; kind < NS_COUNT; kind++) {
         struct stat mine, its;
-        int r = ns_stat (procfs, 0, kind, &mine, e);
+        int r = stat_own (procfs, kind, &mine, e);
 
         if (r == -ENOENT) /* a kernel built without this kind: nobody has one */
             continue;

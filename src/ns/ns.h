@@ -46,10 +46,11 @@ int ns_join_check (const struct plan *p, const struct ns_fds *f, int procfs, str
  * flags. The init's real ones, whatever a config says (security.md R8). PROCFS is the host's. */
 int ns_prepare_process (int pidfd, pid_t pid, int procfs, uint64_t *ret_flags, struct err *e);
 
-/* Trampoline and child: joins those namespaces of process PIDFD, in one setns. A task that shares
- * memory leaves CLONE_NEWTIME to its child. */
+/* Child: joins those namespaces of process PIDFD, in one setns. A pid namespace is then that of its
+ * children. */
 int ns_join_process (int pidfd, uint64_t flags, struct err *e);
-/* No namespace of the caller differs from PID's, as seen through the host's PROCFS. */
+/* No namespace of the caller (of its children, for pid) differs from PID's, as seen through the
+ * host's PROCFS. */
 int ns_join_process_check (int pidfd, pid_t pid, int procfs, struct err *e);
 
 /* Parent: writes setgroups, uid_map and gid_map of PID (through PROCFS, see fd_procfs), each in one

@@ -63,6 +63,11 @@ bool plan_wants_create (const struct plan *p)
     return !p->is_exec;
 }
 
+bool plan_wants_exec (const struct plan *p)
+{
+    return p->is_exec;
+}
+
 bool plan_wants_cgroup (const struct plan *p)
 {
     return !p->cgroup.disabled;
@@ -98,6 +103,11 @@ bool plan_wants_start_hooks (const struct plan *p)
     return p->hooks && !p->is_exec && p->hooks->n_start_container > 0;
 }
 
+bool plan_wants_exec_scheduler (const struct plan *p)
+{
+    return p->is_exec && p->process.scheduler;
+}
+
 bool plan_wants_raise_rlimits (const struct plan *p)
 {
     return p->process.raises_rlimits;
@@ -123,7 +133,6 @@ bool plan_wants_make_timens (const struct plan *p)
     return makes (p, NS_TIME);
 }
 
-/* exec joins what its trampoline could not: a time namespace. */
 bool plan_wants_join_late (const struct plan *p)
 {
     for (int kind = 0; kind < NS_COUNT; kind++)

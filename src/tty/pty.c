@@ -43,10 +43,8 @@ int tty_session_check (struct err *e)
     return 0;
 }
 
-int tty_take (int peer, uid_t uid, struct err *e)
+int tty_wear (int peer, uid_t uid, struct err *e)
 {
-    if (ioctl (peer, TIOCSCTTY, 0) < 0)
-        return err_sys (e, "make the terminal the controlling one");
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (dup2 (peer, fd) < 0)
             return err_sys (e, "put the terminal on descriptor %d", fd);
@@ -56,7 +54,14 @@ int tty_take (int peer, uid_t uid, struct err *e)
     return 0;
 }
 
-int tty_take_check (struct err *e)
+int tty_control (struct err *e)
+{
+    if (ioctl (STDIN_FILENO, TIOCSCTTY, 0) < 0)
+        return err_sys (e, "make the terminal the controlling one");
+    return 0;
+}
+
+int tty_control_check (struct err *e)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (tcgetsid (fd) != getpid ())

@@ -23,11 +23,13 @@ int tty_open (int ptmx, uint16_t rows, uint16_t cols, int *ret_master, int *ret_
 int tty_session (struct err *e);
 int tty_session_check (struct err *e);
 
-/* Child, after tty_session: PEER becomes the controlling terminal and descriptors 0-2. It is
- * given to UID (container id) where the user namespace and the file system allow that. */
-int tty_take (int peer, uid_t uid, struct err *e);
+/* Child: PEER becomes descriptors 0-2. It is given to UID (container id) where the user namespace
+ * and the file system allow that. */
+int tty_wear (int peer, uid_t uid, struct err *e);
+/* Child, after tty_session and tty_wear: descriptor 0 becomes the controlling terminal. */
+int tty_control (struct err *e);
 /* Descriptors 0-2 are this process's controlling terminal. */
-int tty_take_check (struct err *e);
+int tty_control_check (struct err *e);
 
 /* One sendmsg with the descriptor and the pty's name, as shims and conmon expect (oci-matrix
  * 1.4). */

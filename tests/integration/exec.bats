@@ -168,6 +168,30 @@ ex ()
     gone
 }
 
+@test "--process: scheduler, also one that no child inherits; CPUs" {
+    jq '.process | .args = ["sh", "-c", ""] |
+        .scheduler = {policy: "SCHED_BATCH", flags: ["SCHED_FLAG_RESET_ON_FORK"]} |
+        .execCPUAffinity = {initial: "0", final: "1"}' "$BUNDLE/config.json" >"$TMP/p"
+    jq '.args[2] = "exec probe syscall sched_getscheduler 0"' "$TMP/p" >"$TMP/p1"
+    ex --process "$TMP/p1" "$ID"
+    rc 0
+    eq "$output" "ok $((3 | 0x40000000))" # SCHED_BATCH | SCHED_RESET_ON_FORK
+    jq '.args[2] = "grep Cpus_allowed_list /proc/self/status"' "$TMP/p" >"$TMP/p1"
+    ex --process "$TMP/p1" "$ID"
+    rc 0
+    match "$output" ':.1$'
+    # Without `final`: what the cpuset allows, whatever the caller's own mask.
+    jq 'del (.execCPUAffinity.final)' "$TMP/p1" >"$TMP/p2"
+    taskset 1 timeout 20 "$AGENTRT" --root "$ROOT" exec --process "$TMP/p2" "$ID" \
+        </dev/null >"$TMP/output" 2>&1
+    match "$(cat "$TMP/output")" ":.0-$(($(getconf _NPROCESSORS_ONLN) - 1))\$"
+    jq '.execCPUAffinity.initial = "4000"' "$TMP/p1" >"$TMP/p2"
+    ex --process "$TMP/p2" "$ID"
+    rc 255
+    match "$output" 'execCPUAffinity: .*4000'
+    gone
+}
+
 @test "--process: terminal with a console socket" {
     jq '.process | .args = ["sh", "-c", "stty size"] | .terminal = true |
         .consoleSize = {height: 21, width: 84}' "$BUNDLE/config.json" >"$TMP/p"

@@ -118,6 +118,30 @@ untouched ()
     done
 }
 
+@test "a process that enters has nothing of the host when the container can first seize it" {
+    local i
+    edit '.root.readonly = false | .process.capabilities |= map_values (["CAP_SYS_PTRACE"])'
+    script 'probe rob /srv/stop >/srv/got & while [ ! -e /srv/stop ]; do sleep 0.1; done; wait'
+    created
+    rt start "$ID"
+    wait_for 5 grep up "$BUNDLE/rootfs/srv/got"
+    # Until ten were caught before their execve, under the runtime's own name.
+    for i in {1..300}; do
+        SECRET=leak rt exec "$ID" true
+        [ "$(grep -cvE '^(up|sh|sleep|exe|true|fd .*|status .*|environ .*)$' \
+            "$BUNDLE/rootfs/srv/got")" -lt 10 ] || break
+    done
+    touch "$BUNDLE/rootfs/srv/stop"
+    wait_for 10 is_status stopped "$ID"
+    rt delete "$ID"
+    [ "$i" -lt 300 ] || fail "not caught before execve:" "$(sort "$BUNDLE/rootfs/srv/got" | uniq -c)"
+    # One descriptor: the socket to the runtime. The tracer's own children have its list open.
+    no_match "$(grep '^fd ' "$BUNDLE/rootfs/srv/got" | grep -vE '^fd [0-9]+ socket:')" .
+    no_match "$(grep ^status "$BUNDLE/rootfs/srv/got" | grep -v 'CapPrm:.0000000000080000$')" .
+    no_match "$(grep ^environ "$BUNDLE/rootfs/srv/got")" 'SECRET|AGENTRT'
+    rm -f "$BUNDLE"/rootfs/srv/*
+}
+
 @test "programs and libraries of the image do not run for the runtime" {
     for n in xz gzip tar nsenter newuidmap newgidmap iptables ldconfig ps modprobe; do
         rm -f "$BUNDLE/rootfs/bin/$n"

@@ -9,6 +9,8 @@
  *   probe listen PATH               a socket at PATH, whose one place to wait is taken for good
  *   probe seize STOP                attaches as a debugger to every process that appears, until
  *                                   there is a file STOP; prints the names of those that it got
+ *   probe rob STOP                  the same, and prints what each holds: descriptors from 3 on,
+ *                                   permitted capabilities, environment
  */
 #include <dirent.h>
 #include <errno.h>
@@ -157,7 +159,44 @@ static int console (const char *path)
 
 #define PIDS 4194304 /* the most that a kernel can have */
 
-static void seize_one (long pid)
+/* Lines (or NUL-terminated strings) of /proc/PID/FILE that begin with PREFIX. */
+static void print_file (long pid, const char *file, const char *prefix, int end)
+{
+    char path[64], *line = NULL;
+    size_t size = 0;
+    FILE *f;
+
+    (void)snprintf (path, sizeof path, "/proc/%ld/%s", pid, file);
+    f = fopen (path, "r");
+    while (f && getdelim (&line, &size, end, f) > 0)
+        if (*line && strncmp (line, prefix, strlen (prefix)) == 0)
+            (void)printf ("%s %.*s\n", file, (int)strcspn (line, "\n"), line);
+    free (line);
+    if (f)
+        (void)fclose (f);
+}
+
+static void rob (long pid)
+{
+    char path[64], target[256];
+    DIR *dir;
+    struct dirent *d;
+
+    (void)snprintf (path, sizeof path, "/proc/%ld/fd", pid);
+    dir = opendir (path);
+    while (dir && (d = readdir (dir))) {
+        ssize_t n = readlinkat (dirfd (dir), d->d_name, target, sizeof target);
+
+        if (n > 0 && strtol (d->d_name, NULL, 10) > 2)
+            (void)printf ("fd %s %.*s\n", d->d_name, (int)n, target);
+    }
+    if (dir)
+        (void)closedir (dir);
+    print_file (pid, "status", "CapPrm", '\n');
+    print_file (pid, "environ", "", '\0');
+}
+
+static void seize_one (long pid, bool robs)
 {
     char path[64], name[64] = "";
     FILE *f;
@@ -172,11 +211,13 @@ static void seize_one (long pid)
         (void)fclose (f);
     (void)ptrace (PTRACE_INTERRUPT, (pid_t)pid, NULL, NULL); /* only who is stopped can be let go */
     (void)waitpid ((pid_t)pid, NULL, __WALL);
+    if (robs)
+        rob (pid);
     (void)ptrace (PTRACE_DETACH, (pid_t)pid, NULL, NULL);
 }
 
 /* Each process is tried once, the moment it is first seen: that is before it has run much. */
-static int seize (const char *stop)
+static int seize (const char *stop, bool robs)
 {
     static bool seen[PIDS];
     DIR *proc = opendir ("/proc");
@@ -192,7 +233,7 @@ static int seize (const char *stop)
                 continue;
             seen[pid] = true;
             if (turn > 0)
-                seize_one (pid);
+                seize_one (pid, robs);
         }
         if (turn == 0)
             (void)puts ("up");
@@ -231,7 +272,9 @@ int main (int argc, char **argv)
     if (argc == 3 && strcmp (argv[1], "listen") == 0)
         return listen_full (argv[2]);
     if (argc == 3 && strcmp (argv[1], "seize") == 0)
-        return seize (argv[2]);
+        return seize (argv[2], false);
+    if (argc == 3 && strcmp (argv[1], "rob") == 0)
+        return seize (argv[2], true);
     (void)fputs ("probe: see the top of tests/lib/probe.c\n", stderr);
     return 2;
 }

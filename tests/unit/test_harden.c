@@ -103,13 +103,16 @@ static void test_oom (void)
 
 static int scheduling (const void *arg, struct err *e)
 {
-    TRY (sched_set (arg, e));
-    return sched_check (arg, e);
+    TRY (sched_set (arg, 0, e));
+    TRY (sched_set_io (arg, e));
+    TRY (sched_check (arg, 0, e));
+    return sched_check_io (arg, e);
 }
 
 static int scheduling_other (const void *arg, struct err *e)
 {
-    return sched_check (arg, e);
+    TRY (sched_check (arg, 0, e));
+    return sched_check_io (arg, e);
 }
 
 static void test_scheduler (void)

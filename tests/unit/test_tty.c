@@ -78,7 +78,8 @@ static int take (uid_t uid)
     make_pty (&master, &peer, 0, 0);
     if (tty_session_check (&e) == 0 || tty_session (&e) < 0 || tty_session_check (&e) < 0)
         return 4;
-    if (tty_take_check (&e) == 0 || tty_take (peer, uid, &e) < 0 || tty_take_check (&e) < 0)
+    if (tty_control_check (&e) == 0 || tty_wear (peer, uid, &e) < 0 || tty_control (&e) < 0 ||
+        tty_control_check (&e) < 0)
         return 1;
     if (fstat (0, &st) < 0 || (geteuid () == 0 && st.st_uid != uid))
         return 2;
@@ -184,7 +185,8 @@ static pid_t start_container (const char *script, int *ret_master)
         (void)sigemptyset (&none);
         (void)sigprocmask (SIG_SETMASK, &none, NULL);
         must (tty_session (&e));
-        must (tty_take (peer, geteuid (), &e));
+        must (tty_wear (peer, geteuid (), &e));
+        must (tty_control (&e));
         (void)execl ("/bin/sh", "sh", "-c", script, NULL);
         _exit (127);
     }
