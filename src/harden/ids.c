@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,15 +34,16 @@ int ids_set (const struct plan_process *p, bool setgroups_denied, struct err *e)
     return 0;
 }
 
-static bool is_among (gid_t gid, const gid_t *list, size_t n)
+static int compare (const void *a, const void *b)
 {
-    for (size_t i = 0; i < n; i++)
-        if (list[i] == gid)
-            return true;
-    return false;
+    gid_t x = *(const gid_t *)a;
+    gid_t y = *(const gid_t *)b;
+
+    return (x > y) - (x < y);
 }
 
-/* The kernel keeps the groups sorted by their ids on the host, so the order says nothing. */
+/* The plan has them sorted. The kernel sorts them by their ids on the host, which in a user
+ * namespace is another order. */
 static bool same_groups (const struct plan_process *p)
 {
     gid_t have[NGROUPS_MAX];
@@ -48,10 +51,8 @@ static bool same_groups (const struct plan_process *p)
 
     if (n < 0 || (size_t)n != p->n_gids)
         return false;
-    for (size_t i = 0; i < p->n_gids; i++)
-        if (!is_among (p->gids[i], have, p->n_gids) || !is_among (have[i], p->gids, p->n_gids))
-            return false;
-    return true;
+    qsort (have, p->n_gids, sizeof have[0], compare);
+    return memcmp (have, p->gids, p->n_gids * sizeof have[0]) == 0;
 }
 
 static bool groups_are_right (const struct plan_process *p, bool denied)

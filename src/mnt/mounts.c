@@ -178,8 +178,10 @@ static int mount_bind (const struct mnt *m, const struct plan_mount *pm, int *fd
 {
     AUTO_FD target = -1;
     struct tree_id source;
-    int r = tree_identify (*fd, "", &source, e);
+    int r = *fd >= 0 ? 0 : (*fd = sources_open_late (m->plan, pm, e));
 
+    if (r >= 0)
+        r = tree_identify (*fd, "", &source, e);
     if (r < 0)
         return r;
     target = open_target (m, pm, S_ISDIR (source.mode), e);
@@ -190,7 +192,7 @@ static int mount_bind (const struct mnt *m, const struct plan_mount *pm, int *fd
 }
 
 /* The host's /sys, for a user namespace that owns no network namespace and so may not mount a
- * sysfs of its own. It is read-only whatever was asked. */
+ * sysfs of its own (as crun). It is read-only whatever was asked. */
 static int bind_host_sys (struct err *e)
 {
     const struct tree_flags flags = {
@@ -206,6 +208,21 @@ static int bind_host_sys (struct err *e)
     if (r == 0)
         r = tree_set (fd, true, &flags, e);
     return r < 0 ? r : TAKE_FD (fd);
+}
+
+/* A sysfs shows a network namespace, and only who owns that one may mount it. Nobody else gets the
+ * host's in its place unasked. */
+static int sysfs_refused (const struct plan *p, struct err *e)
+{
+    bool owns_user = p->is_rootless || p->ns[NS_USER].mode != NS_INHERIT;
+
+    if (owns_user && p->ns[NS_NET].mode != NS_MAKE)
+        return bind_host_sys (e);
+    return err_set (
+        e, EPERM,
+        "sysfs: the kernel refuses it (EPERM): the runtime lacks CAP_SYS_ADMIN over the "
+        "container's network namespace, or parts of the host's own /sys are covered; "
+        "leave this mount out, or bind /sys read-only instead");
 }
 
 static bool has_mode (const char *const *data)
@@ -224,15 +241,15 @@ static int mount_classic (const struct mnt *m, const struct plan_mount *pm, cons
     return r < 0 ? r : fd_open (m->root, pm->dest, O_PATH, FD_IN_ROOT, e);
 }
 
-static int make_filesystem (const struct plan_mount *pm, const struct newfs *nf, int target,
-                            struct err *e)
+static int make_filesystem (const struct mnt *m, const struct plan_mount *pm,
+                            const struct newfs *nf, int target, struct err *e)
 {
     AUTO_FD fd = newfs_mount (nf, e);
     const struct tree_flags flags = { .propagation = pm->propagation };
     int r;
 
     if (fd == -EPERM && strcmp (pm->fstype, "sysfs") == 0)
-        fd = bind_host_sys (e);
+        fd = sysfs_refused (m->plan, e);
     if (fd < 0)
         return fd;
     r = pm->tmpcopyup ? copyup (target, fd, e) : 0;
@@ -288,7 +305,7 @@ static int mount_new (const struct mnt *m, const struct plan_mount *pm, int targ
         return r;
     if (newfs_needs_classic (&nf))
         return mount_classic (m, pm, &nf, target, e);
-    fd = make_filesystem (pm, &nf, target, e);
+    fd = make_filesystem (m, pm, &nf, target, e);
     if (fd < 0)
         return fd;
     r = attach (m, pm, fd, target, e);
@@ -367,20 +384,6 @@ static int mount_one (const struct mnt *m, const struct plan_mount *pm, int *fd,
     return err_set (e, EINVAL, "unknown kind of mount");
 }
 
-int mnt_mounts (struct mnt *m, struct err *e)
-{
-    mode_t old = umask (0); /* folders and copies get exactly the modes they should have */
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < m->plan->n_mounts; i++) {
-        r = mount_one (m, &m->plan->mounts[i], &m->src->mounts[i], e);
-        if (r < 0)
-            r = sources_blame (&m->plan->mounts[i], e);
-    }
-    (void)umask (old);
-    return r;
-}
-
 /* ---- checks ---- */
 
 /* ST_* of those ATTRS that statfs can tell. */
@@ -420,20 +423,48 @@ static bool is_remounted_later (const struct plan *p, size_t i)
     return false;
 }
 
-int mnt_mounts_check (struct mnt *m, struct err *e)
+/* Looks at mount I, which is then closed but for one that changes later. */
+static int check_one (struct mnt *m, size_t i, struct err *e)
 {
-    for (size_t i = 0; i < m->plan->n_mounts; i++) {
-        const struct plan_mount *pm = &m->plan->mounts[i];
-        int *fd = &m->src->mounts[i];
+    const struct plan_mount *pm = &m->plan->mounts[i];
+    int *fd = &m->src->mounts[i];
 
-        if (!is_remounted_later (m->plan, i) && check_flags (pm, *fd, e) < 0)
-            return sources_blame (pm, e);
-        if (!is_late_readonly (pm)) {
-            cleanup_fd (fd);
-            *fd = -1;
-        }
+    if (*fd < 0)
+        return 0; /* done already */
+    if (!is_remounted_later (m->plan, i) && check_flags (pm, *fd, e) < 0)
+        return sources_blame (pm, e);
+    if (!is_late_readonly (pm)) {
+        cleanup_fd (fd);
+        *fd = -1;
     }
     return 0;
+}
+
+/* ---- the steps ---- */
+
+int mnt_mounts (struct mnt *m, struct err *e)
+{
+    mode_t old = umask (0); /* folders and copies get exactly the modes they should have */
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->plan->n_mounts; i++) {
+        r = mount_one (m, &m->plan->mounts[i], &m->src->mounts[i], e);
+        if (r < 0)
+            r = sources_blame (&m->plan->mounts[i], e);
+        else if (m->plan->n_mounts > MNT_MANY)
+            r = check_one (m, i, e);
+    }
+    (void)umask (old);
+    return r;
+}
+
+int mnt_mounts_check (struct mnt *m, struct err *e)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < m->plan->n_mounts; i++)
+        r = check_one (m, i, e);
+    return r;
 }
 
 int mnt_late_readonly (struct mnt *m, struct err *e)

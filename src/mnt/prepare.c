@@ -187,18 +187,78 @@ static int open_bind (const struct plan_mount *pm, struct idmap_state *im, struc
     return r < 0 ? r : TAKE_FD (fd);
 }
 
+static void close_idmap_state (struct idmap_state *im)
+{
+    cleanup_fd (&im->procfs);
+    cleanup_fd (&im->container);
+}
+
+int sources_open_late (const struct plan *p, const struct plan_mount *pm, struct err *e)
+{
+    struct idmap_state im = { .plan = p, .procfs = -1, .container = -1 };
+    int fd = open_bind (pm, &im, e);
+
+    close_idmap_state (&im);
+    return fd;
+}
+
+/* Whether the child cannot open it as well: it may have less rights, and its mounts exchange nothing
+ * with the host's any more. */
+static bool needs_parent (const struct plan *p, const struct plan_mount *pm)
+{
+    return p->ns[NS_USER].mode != NS_INHERIT || p->ns[NS_MOUNT].mode != NS_MAKE ||
+           pm->propagation == MS_SHARED || pm->propagation == MS_SLAVE;
+}
+
+/* Opens one that stands in the config at I. Out of descriptors is no error where the child can do
+ * it: *RET_FULL is then set. */
+static int open_one (struct mnt_sources *s, size_t i, struct idmap_state *im, bool *ret_full,
+                     struct err *e)
+{
+    const struct plan_mount *pm = &im->plan->mounts[i];
+    int r = open_bind (pm, im, e);
+
+    if (r >= 0)
+        s->mounts[i] = r;
+    else if (r == -EMFILE && !s->in_child && !needs_parent (im->plan, pm))
+        *ret_full = true;
+    else if (r == -EMFILE)
+        return err_set (e, EMFILE,
+                        "mounts[%zu]: this many binds need more open files than the runtime may "
+                        "have: raise its limit (ulimit -n)",
+                        pm->index);
+    else
+        return sources_blame (pm, e);
+    return 0;
+}
+
+/* Those first that only the parent can open. */
 static int open_binds (const struct plan *p, struct mnt_sources *s, struct idmap_state *im,
                        struct err *e)
 {
+    bool full = false;
     int r = 0;
 
-    for (size_t i = 0; r >= 0 && i < p->n_mounts; i++)
-        if (p->mounts[i].kind == MOUNT_BIND) {
-            r = s->mounts[i] = open_bind (&p->mounts[i], im, e);
-            if (r < 0)
-                r = sources_blame (&p->mounts[i], e);
-        }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; r >= 0 && !full && i < p->n_mounts; i++)
+            if (p->mounts[i].kind == MOUNT_BIND && needs_parent (p, &p->mounts[i]) == (pass == 0))
+                r = open_one (s, i, im, &full, e);
     return r < 0 ? r : 0;
+}
+
+/* What a start with many mounts needs besides them, kept free while they are opened. */
+#define SPARE_FDS 96
+
+static void hold_spare (int spare[SPARE_FDS], bool hold)
+{
+    for (size_t i = 0; i < SPARE_FDS; i++)
+        spare[i] = hold ? open ("/", O_PATH | O_CLOEXEC) : -1;
+}
+
+static void free_spare (int spare[SPARE_FDS])
+{
+    for (size_t i = 0; i < SPARE_FDS; i++)
+        cleanup_fd (&spare[i]);
 }
 
 /* Read-only, so that the container's root cannot change mode or owner of the host's node. */
@@ -225,12 +285,14 @@ static int open_null (struct err *e)
 int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e)
 {
     struct idmap_state im = { .plan = p, .in_child = s->in_child, .procfs = -1, .container = -1 };
+    int spare[SPARE_FDS];
     int r = s->root = clone_root (p, &im, e);
 
+    hold_spare (spare, r >= 0 && p->n_mounts > MNT_MANY);
     if (r >= 0)
         r = open_binds (p, s, &im, e);
-    cleanup_fd (&im.procfs);
-    cleanup_fd (&im.container);
+    close_idmap_state (&im);
+    free_spare (spare);
     if (r >= 0 && p->n_masked > 0)
         r = s->null = open_null (e);
     return r < 0 ? r : 0;

@@ -9,6 +9,13 @@
  * anything is open means that the caller may not clone mounts at all. */
 int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e);
 
+/* With more mounts than this no descriptor is kept open without need: a process may have no more
+ * than 1024. */
+#define MNT_MANY 128
+
+/* In the child, a bind that the parent had no descriptor left for. */
+int sources_open_late (const struct plan *p, const struct plan_mount *pm, struct err *e);
+
 /* "mounts[N]" before the error; the runtime's own mounts go by their destination. Returns the
  * code. */
 int sources_blame (const struct plan_mount *pm, struct err *e);

@@ -85,7 +85,7 @@ struct plan_process {
     const char *cwd;
     uid_t uid;
     gid_t gid;
-    const gid_t *gids;
+    const gid_t *gids; /* ascending */
     size_t n_gids;
     mode_t umask;
     bool terminal;

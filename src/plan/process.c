@@ -2,6 +2,7 @@
  * The process of the plan: arguments, environment, identity, limits.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -193,7 +194,31 @@ static int build_rlimits (const struct plan_input *in, const struct oci_process 
     return 0;
 }
 
-static void build_identity (const struct oci_process *p, struct plan_process *ret)
+static int compare_ids (const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorted, so that the child can compare tens of thousands with the kernel's at once. */
+static int build_groups (const struct oci_user *u, struct arena *a, struct plan_process *ret)
+{
+    uint32_t *gids = arena_calloc (a, u->n_additional_gids + 1, sizeof *gids);
+
+    if (!gids)
+        return -ENOMEM;
+    if (u->n_additional_gids) {
+        memcpy (gids, u->additional_gids, u->n_additional_gids * sizeof *gids);
+        qsort (gids, u->n_additional_gids, sizeof *gids, compare_ids);
+    }
+    ret->gids = gids;
+    ret->n_gids = u->n_additional_gids;
+    return 0;
+}
+
+static int build_identity (const struct oci_process *p, struct arena *a, struct plan_process *ret)
 {
     static const struct oci_user root = { 0 };
     const struct oci_user *u = p->user ?: &root;
@@ -201,8 +226,7 @@ static void build_identity (const struct oci_process *p, struct plan_process *re
     ret->uid = u->uid;
     ret->gid = u->gid;
     ret->umask = u->has_umask ? u->umask : DEFAULT_UMASK;
-    ret->gids = u->additional_gids;
-    ret->n_gids = u->n_additional_gids;
+    return build_groups (u, a, ret);
 }
 
 static void build_scalars (const struct oci_process *p, struct plan_process *ret)
@@ -234,7 +258,8 @@ int plan_build_process (const struct plan_input *in, struct arena *a, struct pla
     out->args = copy_strings (a, p->args, p->n_args);
     if (!out->args || build_env (in, p, a, out) < 0)
         return err_oom (e);
-    build_identity (p, out);
+    if (build_identity (p, a, out) < 0)
+        return err_oom (e);
     build_scalars (p, out);
     build_caps (givable_caps (in, ret), p->capabilities, out);
     return build_rlimits (in, p, a, out) < 0 ? err_oom (e) : 0;

@@ -470,3 +470,75 @@ options_are ()
     rc 0
     eq "$output" 300
 }
+
+# many N: N binds of one file.
+many ()
+{
+    echo content >"$TMP/file"
+    edit --argjson n "$1" --arg s "$TMP/file" '.mounts += [range ($n) | {destination: "/mnt/\(.)",
+        type: "bind", source: $s, options: ["bind", "ro"]}]'
+}
+
+# in_limits SOFT HARD COMMAND...: with these numbers of open files.
+in_limits ()
+{
+    # shellcheck disable=SC2016
+    bash -c 'ulimit -Sn "$1"; ulimit -Hn "$2"; shift 2; exec "$@"' - "$@"
+}
+
+@test "1500 bind mounts with 1024 descriptors; the process has the caller's limits" {
+    many 1500
+    add_mount /shared bind "$TMP" rbind rslave # one that only the parent can open, at the end
+    edit 'del (.process.rlimits)'
+    script 'ulimit -Sn; ulimit -Hn; grep -c " /mnt/" /proc/self/mountinfo; cat /mnt/1499
+        grep -c " /mnt/[0-9]* ro,.* - " /proc/self/mountinfo
+        grep " /shared .* master:" /proc/self/mountinfo | wc -l; ls /proc/self/fd | wc -l'
+    try in_limits 1024 1024 "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID"
+    rc 0
+    eq "$output" "$(printf '%s\n' 1024 1024 1500 content 1500 1 4)"
+    try in_limits 300 2048 "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID"
+    rc 0
+    eq "$output" "$(printf '%s\n' 300 2048 1500 content 1500 1 4)"
+}
+
+@test "more binds into a user namespace than descriptors: an error that says what to raise" {
+    many 400
+    userns
+    try in_limits 300 300 "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID"
+    refused 'more open files than the runtime may have: raise its limit \(ulimit -n\)'
+}
+
+# in_userns COMMAND...: as root of a new user namespace, where a part of /sys is covered for good.
+# Sets status and output as try does.
+in_userns ()
+{
+    local pid map
+    # shellcheck disable=SC2016
+    unshare -m sh -c 'mount -t tmpfs cover /sys/kernel && exec unshare -Um sh -c "
+        until grep -q . /proc/self/gid_map; do sleep 0.01; done; exec \"\$@\"" - "$@"' - "$@" \
+        </dev/null >"$TMP/output" 2>&1 3>&- &
+    pid=$!
+    wait_for 5 differ /proc/self/ns/user "/proc/$pid/ns/user"
+    for map in uid gid; do echo '0 0 65536' >"/proc/$pid/${map}_map"; done
+    wait $pid && status=0 || status=$?
+    output=$(<"$TMP/output")
+}
+
+differ ()
+{
+    [ "$(readlink "$1")" != "$(readlink "$2")" ]
+}
+
+@test "a sysfs that the kernel refuses is an error; the host's takes its place only where it must" {
+    local run=("$AGENTRT" --root "$ROOT" --cgroup-manager disabled run -b "$BUNDLE" "$ID")
+    script 'grep -c " /sys/kernel .* tmpfs" /proc/self/mountinfo; stat -f -c %T /sys'
+    edit 'del (.linux.resources) | .mounts |= map (select (.type | IN ("proc", "sysfs")))'
+    # A sysfs of its own would show what is covered.
+    in_userns "${run[@]}"
+    refused "/sys.*sysfs: the kernel refuses it"
+    # Without a network namespace of its own, there can be none.
+    without_ns network
+    in_userns "${run[@]}"
+    rc 0
+    eq "$output" "$(printf '%s\n' 1 sysfs)"
+}

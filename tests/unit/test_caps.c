@@ -150,7 +150,7 @@ static void test_refused (void)
 
 /* ---- ids ---- */
 
-static const gid_t some[] = { 5, 20, 5, 7 };
+static const gid_t some[] = { 5, 5, 7, 20 };
 
 static int groups_and_back (const void *arg, struct err *e)
 {

@@ -43,6 +43,27 @@ static void test_env (void)
     (void)tap_is (p.cgroup.path, "/x", "without cgroupsPath the id names the cgroup");
 }
 
+static void test_groups (void)
+{
+    static const uint32_t groups[] = { 30, 4000000000U, 5, 30, 0 };
+    static const struct oci_user user = { .additional_gids = groups, .n_additional_gids = 5 };
+    struct oci_process grouped = process;
+    const struct oci_config c = { .root = &root, .process = &grouped };
+    struct plan_input in = input_of (&c);
+    AUTO_ARENA a = { 0 };
+    struct err e = { 0 };
+    struct plan p;
+    bool ascending = true;
+
+    grouped.user = &user;
+    if (!ok (plan_build (&in, &a, &p, &e) == 0 && p.process.n_gids == 5, "groups: %s", e.msg))
+        return;
+    for (size_t i = 1; i < p.process.n_gids; i++)
+        ascending = ascending && p.process.gids[i - 1] <= p.process.gids[i];
+    (void)ok (ascending && p.process.gids[3] == 30 && p.process.gids[4] == 4000000000U,
+              "are sorted, all of them");
+}
+
 static void test_many_env (void)
 {
     enum { N = 100000 };
@@ -253,6 +274,7 @@ static void test_explain (void)
 int main (void)
 {
     test_env ();
+    test_groups ();
     test_many_env ();
     test_caps ();
     test_namespaces ();
