@@ -183,7 +183,7 @@ static int require_stopped (struct run *r, struct err *e)
  * broken: by force it goes without them. */
 static int read_hooks (struct run *r, bool force, struct err *e)
 {
-    int result = !r->state.saved || r->saved.creating ? 0 : run_read_config (r, e);
+    int result = run_poststop_is_due (r) ? run_read_config (r, e) : 0;
 
     if (result == 0 || !force || result == -ENOMEM)
         return result;

@@ -46,12 +46,17 @@ int run_kill_all (struct run *r, struct err *e)
     return result < 0 ? result : kill_init (r, e);
 }
 
+bool run_poststop_is_due (const struct run *r)
+{
+    return r->state.saved && (!r->saved.creating || r->saved.pid != 0);
+}
+
 /* A failure of these hooks is told and does not keep the container (runtime-spec, lifecycle). */
 static void poststop (struct run *r)
 {
     struct err e = { 0 };
 
-    if (r->saved.creating || run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0, &e) == 0)
+    if (!run_poststop_is_due (r) || run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0, &e) == 0)
         return;
     if (r->env->note)
         r->env->note (LOG_WARN, e.msg);
@@ -65,7 +70,6 @@ int run_destroy (struct run *r, struct err *e)
         result = cgroup_remove (&r->cgroup, e);
     if (result < 0)
         return result;
-    if (r->state.saved)
-        poststop (r);
+    poststop (r);
     return state_remove (&r->state, e);
 }

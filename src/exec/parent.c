@@ -223,7 +223,11 @@ static int parent_intent (struct run *r, struct err *e)
     r->cgroup.no_clone_into = r->no_clone_into;
     if (result == 0)
         result = facts_saved_state (r, &r->saved, e);
-    return result < 0 ? result : state_write (&r->state, &r->saved, e);
+    if (result == 0)
+        result = state_write (&r->state, &r->saved, e);
+    if (result == 0)
+        result = state_write_config (&r->state, r->policy.config, e);
+    return result < 0 ? result : state_write_policy (&r->state, r->given_policy.doc, e);
 }
 
 static int parent_intent_check (struct run *r, struct err *e)
@@ -270,11 +274,33 @@ static void undo_cgroup (struct run *r)
 }
 
 /* ---- clone ---- */
+static int record_init (struct run *r, struct err *e)
+{
+    int result = state_start_time (r->pid, &r->saved.pid_start_time, e);
+
+    if (result < 0)
+        return result;
+    r->saved.pid = r->pid;
+    return state_write (&r->state, &r->saved, e);
+}
+
+/* Only who has such hooks pays for the write: should this command be killed before `record`, delete
+ * --force has to know that there was an init. */
+static bool has_poststop (const struct run *r)
+{
+    size_t n;
+
+    (void)hook_list (r->plan.hooks, HOOK_POSTSTOP, &n);
+    return !r->exec && n > 0;
+}
+
 static int parent_clone (struct run *r, struct err *e)
 {
     int result = run_clone (r, e);
 
     r->poststop_due = result == 0;
+    if (result == 0 && has_poststop (r))
+        result = record_init (r, e);
     cleanup_fd (&r->sync_child); /* or the end of the child would not be seen */
     r->sync_child = -1;
     return result;
@@ -392,16 +418,8 @@ static int parent_oom_score_check (struct run *r, struct err *e)
 /* ---- record ---- */
 static int parent_record (struct run *r, struct err *e)
 {
-    int result = state_start_time (r->pid, &r->saved.pid_start_time, e);
-
-    if (result < 0)
-        return result;
-    r->saved.pid = r->pid;
     r->saved.creating = false;
-    result = state_write_config (&r->state, r->policy.config, e);
-    if (result == 0)
-        result = state_write_policy (&r->state, r->given_policy.doc, e);
-    return result < 0 ? result : state_write (&r->state, &r->saved, e);
+    return record_init (r, e);
 }
 
 static int parent_record_check (struct run *r, struct err *e)

@@ -164,6 +164,8 @@ int exec_plan (struct run *r, struct err *e);
 
 /* destroy.c: SIGKILL to everything that the state knows of; needs no lock. */
 int run_kill_all (struct run *r, struct err *e);
+/* There was an init, so its poststop hooks have to run. */
+bool run_poststop_is_due (const struct run *r);
 /* Kills what is left, removes the cgroup, runs the poststop hooks, removes the state. */
 int run_destroy (struct run *r, struct err *e);
 

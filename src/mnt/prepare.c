@@ -202,8 +202,8 @@ int sources_open_late (const struct plan *p, const struct plan_mount *pm, struct
     return fd;
 }
 
-/* Whether the child cannot open it as well: it may have less rights, and its mounts exchange nothing
- * with the host's any more. */
+/* Whether the child cannot open it as well: it may have less rights, and its mounts exchange
+ * nothing with the host's any more. */
 static bool needs_parent (const struct plan *p, const struct plan_mount *pm)
 {
     return p->ns[NS_USER].mode != NS_INHERIT || p->ns[NS_MOUNT].mode != NS_MAKE ||

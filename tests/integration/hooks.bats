@@ -328,3 +328,22 @@ no_sleepers ()
         match "$output" 'Seccomp:.*2'
     done
 }
+
+@test "a create that is killed: delete -f runs poststop if there was an init, and only then" {
+    hooks poststop
+    # Before there is an init, then while the createRuntime hooks run.
+    strace -o /dev/null -e trace=clone3 -e inject=clone3:signal=KILL \
+        "$AGENTRT" --root "$ROOT" create -b "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- || true
+    eq "$(status_of)" stopped
+    rt delete -f "$ID"
+    eq "$(log)" ""
+    edit '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "sleep 1003"]}]'
+    "$AGENTRT" --root "$ROOT" create -b "$BUNDLE" "$ID" </dev/null >/dev/null 2>&1 3>&- &
+    wait_for 5 pgrep -f 'sleep 100[3]'
+    kill -9 $!
+    wait $! || true
+    pkill -f 'sleep 100[3]' # the hook outlives whoever ran it
+    rt delete -f "$ID"
+    eq "$(told poststop status)" stopped
+    eq "$(told poststop pid)" 0
+}
