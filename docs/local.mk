@@ -16,3 +16,4 @@ dist_man_MANS += \
 	%D%/man/agentrt-spec.1 \
 	%D%/man/agentrt-start.1 \
 	%D%/man/agentrt-state.1
+EXTRA_DIST += contrib/policies

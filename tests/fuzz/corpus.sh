@@ -19,3 +19,4 @@ mkdir -p "$out"
 seed 0 "$golden"/configs/config-*.json "$golden"/configs/full.json "$golden"/broken/*.json
 seed 1 "$golden"/configs/process-*.json
 seed 2 "$golden"/configs/update-*.json
+seed 6 "$2"/contrib/policies/*.json

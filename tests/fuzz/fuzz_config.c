@@ -8,13 +8,17 @@
 #include <string.h>
 
 #include "libocispec/ocispec.h"
+#include "policy/builtin.h"
+#include "policy/compare.h"
+#include "policy/document.h"
+#include "policy/merge.h"
 #include "spec/spec.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static const struct oci_type *const types[] = {
-    &oci_config_type, &oci_process_type,  &oci_linux_resources_type,
-    &oci_state_type,  &oci_features_type, &oci_saved_state_type,
+    &oci_config_type,   &oci_process_type,     &oci_linux_resources_type, &oci_state_type,
+    &oci_features_type, &oci_saved_state_type, &oci_policy_type,
 };
 
 static void must (int r)
@@ -36,6 +40,23 @@ static void there_and_back (const struct oci_type *t, const void *doc, enum oci_
     must (oci_parse (t, once.s, once.len, &a, &again, NULL, &e));
     must (oci_emit (t, again, style, &twice, &e));
     if (once.len != twice.len || memcmp (once.s, twice.s, once.len) != 0)
+        abort ();
+}
+
+/* Merged with another one, a policy has every key, and differs from itself in none. */
+static void merge (const struct oci_policy *own)
+{
+    AUTO_ARENA a = { 0 };
+    const struct oci_policy *merged;
+    const struct policy_change *changes;
+    struct err e = { 0 };
+    size_t n;
+
+    (void)policy_document_check (own, &e);
+    must (policy_merge (policy_builtin ("strict"), own, &a, &merged, &e));
+    must (policy_compare (policy_builtin ("strict"), merged, &a, &changes, &n, &e));
+    must (policy_compare (merged, merged, &a, &changes, &n, &e));
+    if (n != 0 || !merged->limits || !merged->rootfs->tmp || !merged->has_network)
         abort ();
 }
 
@@ -64,5 +85,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     there_and_back (t, doc, OCI_PRETTY);
     if (t == &oci_config_type)
         (void)spec_check (doc, &e);
+    if (t == &oci_policy_type)
+        merge (doc);
     return 0;
 }

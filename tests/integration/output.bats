@@ -11,7 +11,8 @@ load ../lib/helpers
     jq -e --arg id "$ID" --arg b "$BUNDLE" '.ociVersion | startswith ("1.")' "$TMP/state"
     jq -e --arg id "$ID" --arg b "$BUNDLE" '.id == $id and .bundle == $b
         and .rootfs == $b + "/rootfs" and .status == "created" and (.pid | type) == "number"
-        and .pid > 1 and .annotations == {"io.test/key": "value"}
+        and .pid > 1 and (.annotations | with_entries (select (.key | startswith ("io.agentrt.") | not)))
+            == {"io.test/key": "value"}
         and (.owner | type) == "string"' "$TMP/state"
     # RFC 3339 with nanoseconds, in UTC, and now.
     created=$(jq -r .created "$TMP/state")
