@@ -92,6 +92,16 @@ static void emit (int fd, const struct strbuf *b)
         (void)fd_write_all (fd, b->s, b->len);
 }
 
+void log_record (const char *text)
+{
+    AUTO_STRBUF record = { 0 };
+
+    if (logger.fd < 0)
+        return;
+    add_record (&record, LOG_INFO, text);
+    emit (logger.fd, &record);
+}
+
 void log_line (enum log_level level, const char *fmt, ...)
 {
     AUTO_STRBUF record = { 0 };

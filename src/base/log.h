@@ -18,6 +18,10 @@ enum log_format { LOG_TEXT, LOG_JSON };
  * block us. Lines above LEVEL are dropped. */
 int log_open (const char *path, enum log_format format, enum log_level level, struct err *e);
 
+/* An info line for the --log file alone, whatever the level is: what must be on record but is no
+ * news for who waits for the command. Nothing without such a file. */
+void log_record (const char *text);
+
 /* One line to the log. With a --log file, errors also go to standard error as "agentrt: TEXT",
  * whatever the format (conmon and people read that; oci-matrix 1.7). Without one, standard error
  * gets the line once: JSON if that was asked for, else "agentrt: TEXT" or "agentrt: warning:

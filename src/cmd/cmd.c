@@ -123,6 +123,7 @@ static int fill_env (struct call *c, struct err *e)
         .no_cgroup = g->cgroup_manager == MANAGER_DISABLED,
         .argv = c->argv,
         .note = note,
+        .record = log_record,
     };
     return find_root (c, e);
 }

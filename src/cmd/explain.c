@@ -32,6 +32,7 @@ static int make_plan (const struct policy_result *policy, const char *bundle, st
         .id = "ID",
         .bundle = bundle,
         .config = policy->config,
+        .controls = policy->controls,
         .new_keyring = true,
         .host = { .permitted = UINT64_MAX },
     };
@@ -39,14 +40,47 @@ static int make_plan (const struct policy_result *policy, const char *bundle, st
     return plan_build (&in, a, ret, e);
 }
 
+/* The config, and what GIVEN makes of it. The mount guard looks at the host as far as it can. */
+static int decide (const struct call *c, int dir, const struct policy *given, const char *bundle,
+                   struct policy_result *ret, struct err *e)
+{
+    const struct explain_options *o = c->options;
+    struct policy_input in = { 0 };
+    struct err ignored = { 0 };
+
+    if (spec_load (o->config ? AT_FDCWD : dir, o->config ?: "config.json", c->arena, &in.config,
+                   NULL, e) < 0)
+        return -e->code;
+    if (spec_check (in.config, e) < 0)
+        return err_add (e, "config.json");
+    (void)facts_guard (given, bundle, NULL, &in, c->arena, &ignored); /* explain says so, then */
+    return policy_apply (given, &in, c->arena, ret, e);
+}
+
+static int explain (const struct call *c, const struct policy_result *policy, const char *bundle,
+                    struct err *e)
+{
+    const struct explain_options *o = c->options;
+    struct err refusal = { 0 };
+    bool refused = policy_refusal (policy, &refusal) < 0;
+    AUTO_STRBUF out = {};
+    struct plan plan = {};
+
+    if (!refused && make_plan (policy, bundle, c->arena, &plan, e) < 0)
+        return -e->code;
+    if (explain_print (refused ? NULL : &plan, policy, o->json, &out, e) < 0 ||
+        print_text (&out, e) < 0)
+        return -e->code;
+    if (refused)
+        *e = refusal;
+    return refused ? -e->code : 0;
+}
+
 static int run_explain (const struct call *c, struct err *e)
 {
     const struct explain_options *o = c->options;
-    const struct oci_config *config;
     struct policy_result policy;
     struct policy given;
-    AUTO_STRBUF out = {};
-    struct plan plan = {};
     const char *bundle;
     AUTO_FD dir = fd_open (AT_FDCWD, o->bundle ?: ".", O_PATH | O_DIRECTORY, FD_HOST, e);
 
@@ -54,16 +88,9 @@ static int run_explain (const struct call *c, struct err *e)
         return err_add (e, "bundle");
     if (policy_load (c->global->policy, c->arena, &given, e) < 0 ||
         facts_path (dir, c->arena, &bundle, e) < 0 ||
-        spec_load (o->config ? AT_FDCWD : dir, o->config ?: "config.json", c->arena, &config, NULL,
-                   e) < 0)
+        decide (c, dir, &given, bundle, &policy, e) < 0)
         return -e->code;
-    if (spec_check (config, e) < 0)
-        return err_add (e, "config.json");
-    if (policy_apply (given.name, config, c->arena, &policy, e) < 0 ||
-        make_plan (&policy, bundle, c->arena, &plan, e) < 0 ||
-        explain_print (&plan, &policy, o->json, &out, e) < 0)
-        return -e->code;
-    return print_text (&out, e);
+    return explain (c, &policy, bundle, e);
 }
 
 const struct command cmd_explain = {

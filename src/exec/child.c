@@ -239,6 +239,7 @@ static int child_sysctl_check (struct run *r, struct err *e)
         return check_fn (&r->mnt, e);                                                              \
     }
 MOUNT_ROW (root_attach, mnt_root_attach, mnt_root_attach_check)
+MOUNT_ROW (root_flags, mnt_root_flags, mnt_root_flags_check)
 MOUNT_ROW (mounts, mnt_mounts, mnt_mounts_check)
 MOUNT_ROW (devices, mnt_devices, mnt_devices_check)
 MOUNT_ROW (cwd_make, mnt_cwd_make, mnt_cwd_make_check)

@@ -34,6 +34,8 @@ int container_create (const struct container_env *env, const struct container_cr
 
     run_init (&r, env, &a);
     result = create (&r, o, e);
+    if (result == 0)
+        decide_note (&r);
     run_close (&r);
     return result;
 }
@@ -90,7 +92,9 @@ int container_run (const struct container_env *env, const struct container_creat
     result = create (&r, o, e);
     if (result == 0 && start_at_once (&r, e) < 0)
         result = give_up (&r, e);
-    else if (result == 0 && !o->detach)
+    else if (result == 0)
+        decide_note (&r);
+    if (result == 0 && !o->detach)
         result = run_foreground (&r, ret_status, e);
     run_close (&r);
     return result;

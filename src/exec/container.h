@@ -22,6 +22,7 @@ struct container_env {
     const char *policy; /* --policy: a name or a file; NULL: the default */
     bool no_cgroup;     /* --cgroup-manager disabled */
     char *const *argv;  /* the whole command line, to run it again from a sealed copy */
+    void (*record) (const char *text);          /* one line for the --log file only; may be NULL */
     void (*note) (int level, const char *text); /* enum log_level of base/log.h; may be NULL */
 };
 

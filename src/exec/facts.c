@@ -117,10 +117,8 @@ int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e
                                      .bundle = r->plan.bundle,
                                      .rootfs = r->plan.rootfs,
                                      .owner = geteuid (),
-                                     .annotations = c->annotations,
-                                     .n_annotations = c->n_annotations,
                                      .creating = true,
-                                     .policy = r->policy.policy,
+                                     .policy = r->given_policy.name,
                                      .policy_file = r->given_policy.file,
                                      .policy_digest = r->given_policy.digest,
                                      .has_own_network = r->plan.own_network,
@@ -129,5 +127,7 @@ int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e
     ret->created = arena_strdup (r->arena, str_timestamp (now));
     if (!cg || !ret->created)
         return err_oom (e);
+    if (facts_annotations (r, ret, e) < 0)
+        return -e->code;
     return r->plan.cgroup.disabled ? 0 : cgroup_save (&r->cgroup, r->arena, cg, e);
 }

@@ -14,5 +14,12 @@ int facts_look (unsigned int preserve_fds, struct arena *a, struct plan_host *re
 /* Notes what could not be granted (capabilities) or is not known (capability names). */
 void facts_note (const struct run *r);
 
+/* What POLICY's mount guard finds out about the binds of IN's config. STATE_ROOT may be NULL. */
+int facts_guard (const struct policy *policy, const char *bundle, const char *state_root,
+                 struct policy_input *in, struct arena *a, struct err *e);
+
+/* The config's annotations, and what the policy did. */
+int facts_annotations (const struct run *r, struct oci_saved_state *ret, struct err *e);
+
 /* RET for state.json of a container that is being created. */
 int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e);

@@ -75,21 +75,12 @@ static int parent_load_check (struct run *r, struct err *e)
 /* ---- policy ---- */
 static int parent_policy (struct run *r, struct err *e)
 {
-    int result = run_given_policy (r, e);
-
-    if (result < 0)
-        return result;
-    return policy_apply (r->given_policy.name, r->config, r->arena, &r->policy, e);
+    return run_decide (r, e);
 }
 
 static int parent_policy_check (struct run *r, struct err *e)
 {
-    bool changed = r->policy.config != r->config;
-
-    if (changed && r->policy.n_decisions == 0)
-        return err_set (e, EINVAL, "policy '%s' changed the config without a reason",
-                        r->policy.policy);
-    return 0;
+    return run_decide_check (r, e);
 }
 
 /* ---- plan ---- */
@@ -97,6 +88,7 @@ static int create_plan (struct run *r, struct err *e)
 {
     struct plan_input in = { .id = r->create->id,
                              .config = r->policy.config,
+                             .controls = r->policy.controls,
                              .pid_file = r->create->pid_file,
                              .pidfd_socket = r->create->pidfd_socket,
                              .no_pivot = r->create->no_pivot,
@@ -241,12 +233,16 @@ static int parent_cgroup (struct run *r, struct err *e)
     const struct oci_linux_resources *res = r->plan.cgroup.resources;
     int result = cgroup_create (&r->cgroup, res, e);
 
-    return result < 0 ? result : cgroup_limit (&r->cgroup, res, e);
+    if (result == 0)
+        result = cgroup_limit (&r->cgroup, res, e);
+    return decide_limit_error (r, result, e);
 }
 
 static int parent_cgroup_check (struct run *r, struct err *e)
 {
-    return cgroup_limit_check (&r->cgroup, r->plan.cgroup.resources, e);
+    int result = cgroup_limit_check (&r->cgroup, r->plan.cgroup.resources, e);
+
+    return decide_limit_error (r, result, e);
 }
 
 static int parent_cgroup_owner (struct run *r, struct err *e)

@@ -23,7 +23,7 @@
 #include "ns/network.h"
 #include "ns/ns.h"
 #include "plan/plan.h"
-#include "policy/policy.h"
+#include "policy/apply.h"
 #include "state/gate.h"
 #include "state/state.h"
 
@@ -157,6 +157,14 @@ int run_signal (struct run *r, int sig, struct err *e);
 /* given.c: given_policy. create: what --policy or the host says. exec: what the container was made
  * under, kept with it; never what the host says now. */
 int run_given_policy (struct run *r, struct err *e);
+/* decide.c: the policy, the facts that it needs, and what it makes of the config. */
+int run_decide (struct run *r, struct err *e);
+int run_decide_check (struct run *r, struct err *e);
+/* A limit that this host cannot enforce is told as the policy's control that it is. Returns
+ * RESULT. */
+int decide_limit_error (const struct run *r, int result, struct err *e);
+/* Once the container is there: what was changed, as one info line. */
+void decide_note (const struct run *r);
 
 /* exec.c: rows of the parent's list, where exec differs from create. */
 int exec_load (struct run *r, struct err *e);

@@ -42,24 +42,43 @@ int oom_set (const struct plan_process *p, int procfs, pid_t pid, struct err *e)
     return err_sys (e, "process.oomScoreAdj: write %d", p->oom_score_adj);
 }
 
-int oom_check (const struct plan_process *p, int procfs, pid_t pid, struct err *e)
+static int read_value (int procfs, pid_t pid, long *ret, struct err *e)
 {
     char path[OOM_PATH_MAX];
     char text[16];
-    AUTO_FD fd = -1;
+    AUTO_FD fd = fd_open (procfs, oom_path (path, pid), O_RDONLY, FD_PROC, e);
     ssize_t n;
 
-    if (!p->has_oom_score_adj)
-        return 0;
-    fd = fd_open (procfs, oom_path (path, pid), O_RDONLY, FD_PROC, e);
     if (fd < 0)
         return err_add (e, "process.oomScoreAdj");
     n = read (fd, text, sizeof text - 1);
     if (n < 0)
         return err_sys (e, "process.oomScoreAdj: read");
     text[n] = '\0';
-    if (strtol (text, NULL, 10) != p->oom_score_adj)
-        return err_set (e, EPERM, "process.oomScoreAdj: it is %ld, wanted %d",
-                        strtol (text, NULL, 10), p->oom_score_adj);
+    *ret = strtol (text, NULL, 10);
+    return 0;
+}
+
+int oom_own (int procfs, int *ret, struct err *e)
+{
+    long value = 0;
+    int r = read_value (procfs, 0, &value, e);
+
+    if (r == 0)
+        *ret = (int)value;
+    return r;
+}
+
+int oom_check (const struct plan_process *p, int procfs, pid_t pid, struct err *e)
+{
+    long value;
+
+    if (!p->has_oom_score_adj)
+        return 0;
+    if (read_value (procfs, pid, &value, e) < 0)
+        return -e->code;
+    if (value != p->oom_score_adj)
+        return err_set (e, EPERM, "process.oomScoreAdj: it is %ld, wanted %d", value,
+                        p->oom_score_adj);
     return 0;
 }

@@ -11,4 +11,6 @@
  * is root's once a process is not dumpable: with a user namespace it is the parent who can do
  * this. */
 int oom_set (const struct plan_process *p, int procfs, pid_t pid, struct err *e);
+/* The caller's own value. */
+int oom_own (int procfs, int *ret, struct err *e);
 int oom_check (const struct plan_process *p, int procfs, pid_t pid, struct err *e);

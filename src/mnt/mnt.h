@@ -66,6 +66,8 @@ int mnt_private_check (struct mnt *m, struct err *e);
 /* The rootfs tree becomes a mount of the namespace. */
 int mnt_root_attach (struct mnt *m, struct err *e);
 int mnt_root_attach_check (struct mnt *m, struct err *e);
+int mnt_root_flags (struct mnt *m, struct err *e);
+int mnt_root_flags_check (struct mnt *m, struct err *e);
 
 /* plan->mounts, in their order. Read-only tmpfs stay writable until mnt_late_readonly. */
 int mnt_mounts (struct mnt *m, struct err *e);

@@ -259,3 +259,28 @@ int mnt_root_readonly_check (struct mnt *m, struct err *e)
         return err_set (e, EIO, "root.readonly: the root is still writable");
     return r;
 }
+
+static uint64_t root_attrs (const struct plan *p)
+{
+    return (p->rootfs_nosuid ? MOUNT_ATTR_NOSUID : 0) | (p->rootfs_nodev ? MOUNT_ATTR_NODEV : 0);
+}
+
+/* With all that is mounted below the root on the host: it came along. */
+int mnt_root_flags (struct mnt *m, struct err *e)
+{
+    const struct tree_flags flags = { .set = root_attrs (m->plan) };
+    int r = tree_set (m->root, true, &flags, e);
+
+    return r < 0 ? err_add (e, "flags of the root") : 0;
+}
+
+int mnt_root_flags_check (struct mnt *m, struct err *e)
+{
+    uint64_t magic, flags;
+    int r = tree_statfs (m->root, &magic, &flags, e);
+
+    if (r == 0 && ((m->plan->rootfs_nosuid && !(flags & ST_NOSUID)) ||
+                   (m->plan->rootfs_nodev && !(flags & ST_NODEV))))
+        return err_set (e, EIO, "flags of the root: it is not nosuid and nodev");
+    return r;
+}

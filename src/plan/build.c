@@ -194,6 +194,11 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
                           .hostname = c->hostname,
                           .domainname = c->domainname,
                           .hooks = c->hooks,
+                          .rootfs_nosuid = in->controls.root_nosuid,
+                          .rootfs_nodev = in->controls.root_nodev,
+                          .idmap_root = in->controls.idmap_root,
+                          .seccomp_floor = in->controls.seccomp_floor,
+                          .own_network = in->controls.own_network && !in->is_exec,
                           .preserve_fds = in->host.preserve_fds };
     build_namespaces (l, ret);
     build_rest (l, ret);

@@ -5,6 +5,7 @@
  * anywhere.
  */
 #include "plan/plan.h"
+#include "policy/apply.h"
 
 /* What plan_build must know of the host. */
 struct plan_host {
@@ -22,6 +23,7 @@ struct plan_input {
     const struct oci_config *config;
     const struct oci_process *process;  /* exec: the process; NULL: the config's own */
     const struct guard_findings *guard; /* NULL: the policy does not ask */
+    struct policy_controls controls;    /* what CONFIG cannot say */
     const char *pid_file, *pidfd_socket;
     bool is_exec, no_pivot, no_cgroup, new_keyring;
     struct plan_host host;

@@ -13,13 +13,15 @@ struct list {
 /* ---- for people ---- */
 static void text_decision (const struct policy_decision *d, struct strbuf *out)
 {
+    bool has_change = d->action == POLICY_TIGHTENED || d->action == POLICY_ADDED;
+
     strbuf_addf (out, "  %-9s %-26s %s", policy_action_names[d->action], d->path,
                  d->before ?: "(absent)");
-    if (d->action != POLICY_KEPT)
+    if (has_change)
         strbuf_addf (out, " -> %s", d->after ?: "(absent)");
     strbuf_addf (out, "\n");
-    if (d->action != POLICY_KEPT)
-        strbuf_addf (out, "            %s\n", d->reason);
+    if (d->rule)
+        strbuf_addf (out, "            %s: %s\n", d->rule, d->reason);
 }
 
 static void text_list (const struct list *l, const struct plan *p, struct strbuf *out)
@@ -45,9 +47,14 @@ static void text_list (const struct list *l, const struct plan *p, struct strbuf
 static void text_all (const struct plan *p, const struct policy_result *d, const struct list *lists,
                       struct strbuf *out)
 {
-    strbuf_addf (out, "policy %s\n", d->policy);
+    strbuf_addf (out, "policy %s (%s), %s\n", d->policy->name, d->policy->file ?: "built in",
+                 d->policy->digest ?: "without a digest");
     for (size_t i = 0; i < d->n_decisions; i++)
         text_decision (&d->decisions[i], out);
+    if (!p) {
+        strbuf_addf (out, "\nrefused: nothing is started\n");
+        return;
+    }
     text_list (&lists[0], p, out);
     text_list (&lists[1], p, out);
 }
@@ -73,6 +80,7 @@ static void json_decisions (const struct policy_result *d, struct strbuf *out)
         json_field (out, "action", policy_action_names[x->action], ", ");
         json_field (out, "before", x->before, ", ");
         json_field (out, "after", x->after, ", ");
+        json_field (out, "rule", x->rule, ", ");
         json_field (out, "reason", x->reason, " }");
     }
 }
@@ -94,15 +102,25 @@ static void json_list (const struct list *l, const struct plan *p, struct strbuf
     strbuf_adds (out, "\n  ]");
 }
 
+/* The policy as an object; its name, file and digest. */
+static void json_policy (const struct policy *p, struct strbuf *out)
+{
+    strbuf_adds (out, "\"policy\": { ");
+    json_field (out, "name", p->name, ", ");
+    json_field (out, "file", p->file, ", ");
+    json_field (out, "digest", p->digest, " },\n  ");
+}
+
 static void json_all (const struct plan *p, const struct policy_result *d, const struct list *lists,
                       struct strbuf *out)
 {
-    strbuf_adds (out, "{\n  \"version\": 1,\n  ");
-    json_field (out, "policy", d->policy, ",\n  \"decisions\": [");
+    strbuf_adds (out, "{\n  \"version\": 2,\n  ");
+    json_policy (d->policy, out);
+    strbuf_addf (out, "\"refused\": %s,\n  \"decisions\": [", p ? "false" : "true");
     json_decisions (d, out);
     strbuf_adds (out, "\n  ]");
-    json_list (&lists[0], p, out);
-    json_list (&lists[1], p, out);
+    for (size_t i = 0; p && i < 2; i++)
+        json_list (&lists[i], p, out);
     strbuf_adds (out, "\n}\n");
 }
 

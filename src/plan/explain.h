@@ -7,8 +7,10 @@
  */
 #include "libocispec/strbuf.h"
 #include "plan/plan.h"
-#include "policy/policy.h"
+#include "policy/apply.h"
 
-/* Adds the text for people, or (JSON) one document, to OUT. */
+/* P NULL: the policy refused the config, so there is no plan.
+ *
+ * Adds the text for people, or (JSON) one document, to OUT. */
 int explain_print (const struct plan *p, const struct policy_result *d, bool json,
                    struct strbuf *out, struct err *e);

@@ -137,7 +137,7 @@ struct plan {
 
     const char *rootfs; /* absolute host path */
     bool idmap_root;    /* it is seen through the ids of the new user namespace */
-    bool rootfs_readonly;
+    bool rootfs_readonly, rootfs_nosuid, rootfs_nodev;
     unsigned long rootfs_propagation; /* MS_* | MS_REC, 0 = leave private */
     const struct plan_mount *mounts;
     size_t n_mounts;

@@ -212,6 +212,11 @@ bool plan_wants_root_readonly (const struct plan *p)
     return !p->is_exec && p->rootfs_readonly;
 }
 
+bool plan_wants_root_flags (const struct plan *p)
+{
+    return !p->is_exec && (p->rootfs_nosuid || p->rootfs_nodev);
+}
+
 bool plan_wants_scheduling (const struct plan *p)
 {
     return p->process.scheduler || p->process.io_priority || p->process.cpu_affinity ||

@@ -27,7 +27,7 @@ int steps_misplaced (const struct step_text *steps, size_t n);
     P (pidfd_socket) P (oom_score) P (make_timens) P (join_late) P (make_cgroupns) P (keyring) \
     P (hostname) P (make_netns) P (own_network) P (sysctl) P (own_mountns) P (rootfs) \
     P (mounts) P (container_hooks) P (terminal) P (root_propagation) P (readonly_paths) \
-    P (masked_paths) P (root_readonly) P (scheduling) P (lsm) P (stdio) \
+    P (masked_paths) P (root_readonly) P (root_flags) P (scheduling) P (lsm) P (stdio) \
     P (seccomp_floor_early) P (seccomp_early) P (seccomp_floor_swapped) P (seccomp_swapped) \
     P (no_new_privs) P (start_hooks) P (rlimits) P (seccomp_floor) P (seccomp)
 /* clang-format on */

@@ -1,4 +1,4 @@
-libagentrt_a_SOURCES += %D%/policy.c %D%/policy.h
+libagentrt_a_SOURCES += %D%/policy.h
 libagentrt_a_SOURCES += %D%/guard.c %D%/guard.h %D%/joins.h
 libagentrt_a_SOURCES += %D%/guard.def %D%/guard_host.c %D%/guard_host.h %D%/guard_judge.c \
 	%D%/guard_judge.h %D%/guard_scene.c %D%/guard_table.c %D%/guard_table.h
@@ -19,3 +19,7 @@ tests_unit_test_policy_builtin_LDADD = $(unit_libs)
 check_PROGRAMS += tests/unit/test_policy_load
 tests_unit_test_policy_load_SOURCES = tests/unit/test_policy_load.c
 tests_unit_test_policy_load_LDADD = $(unit_libs)
+
+libagentrt_a_SOURCES += %D%/apply.c %D%/apply.h %D%/draft.c %D%/draft.h %D%/areas.c \
+	%D%/requests.c %D%/rules.def %D%/rules.h %D%/rules_devices.c %D%/rules_exec.c \
+	%D%/rules_limits.c %D%/rules_linux.c %D%/rules_mounts.c %D%/rules_process.c

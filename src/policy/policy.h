@@ -1,10 +1,9 @@
 #pragma once
 /*
- * Policy: the pure function from a config to the effective config and the decisions that explain
- * every difference between the two.
+ * Policy: what is hardened, and how far a config may go.
  *
- * Owns all hardening decisions; nothing else in agentrt tightens or refuses on its own. Asks the
- * host nothing. This version knows one policy, `oci`: the config as given, nothing added or taken.
+ * src/policy/ owns all hardening decisions; nothing else in agentrt tightens or refuses on its own.
+ * A policy is a document (libocispec/policy.def); what it does to a config is in apply.h.
  */
 #include <stddef.h>
 
@@ -20,24 +19,3 @@ struct policy {
     const char *file;   /* NULL: built in */
     const char *digest; /* of the merged document: "sha256:" and 64 hexadecimal digits */
 };
-
-enum policy_action { POLICY_KEPT, POLICY_TIGHTENED, POLICY_ADDED };
-extern const char *const policy_action_names[];
-
-struct policy_decision {
-    const char *path; /* JSON path in the config: "/process/noNewPrivileges" */
-    enum policy_action action;
-    const char *before, *after; /* text forms; NULL: absent */
-    const char *reason;
-};
-
-struct policy_result {
-    const char *policy;              /* name */
-    const struct oci_config *config; /* the effective config */
-    const struct policy_decision *decisions;
-    size_t n_decisions;
-};
-
-/* -ENOENT for a policy that does not exist, with the names of those that do. */
-int policy_apply (const char *policy, const struct oci_config *config, struct arena *a,
-                  struct policy_result *ret, struct err *e);

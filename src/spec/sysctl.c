@@ -69,6 +69,18 @@ static bool is_clean (const char *path)
     }
 }
 
+int sysctl_namespace (const char *key)
+{
+    const struct family *f = NULL;
+    char path[256];
+
+    if (snprintf (path, sizeof path, "%s", key) < (int)sizeof path) {
+        sysctl_to_path (path);
+        f = is_clean (path) ? find_family (path) : NULL;
+    }
+    return f ? f->ns : -1;
+}
+
 static int check_one (const struct oci_linux *l, const struct oci_kv *kv, struct err *e)
 {
     const struct family *f;

@@ -11,6 +11,9 @@
  * already. */
 void sysctl_to_path (char *key);
 
+/* The kind of namespace (enum oci_namespace_value) that KEY is a parameter of; -1: none. */
+int sysctl_namespace (const char *key);
+
 /* Every key of L's sysctl is one of a namespace that the container has to itself (security.md A43:
  * anything else would change the host). */
 int sysctl_check (const struct oci_linux *l, struct err *e);

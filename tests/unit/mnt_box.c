@@ -311,6 +311,7 @@ static int open_terminal (struct mnt *m, struct err *e)
 static const struct step steps[] = {
     { "private", mnt_private, mnt_private_check },
     { "root_attach", mnt_root_attach, mnt_root_attach_check },
+    { "root_flags", mnt_root_flags, mnt_root_flags_check },
     { "mounts", mnt_mounts, mnt_mounts_check },
     { "devices", mnt_devices, mnt_devices_check },
     { "cwd_make", mnt_cwd_make, mnt_cwd_make_check },
@@ -330,6 +331,8 @@ static bool is_wanted (const struct plan *p, const char *step)
                strcmp (step, "cwd_make") == 0 || strcmp (step, "pivot") == 0;
     if (strcmp (step, "root_propagation") == 0)
         return p->rootfs_propagation != 0;
+    if (strcmp (step, "root_flags") == 0)
+        return p->rootfs_nosuid || p->rootfs_nodev;
     return strcmp (step, "root_readonly") != 0 || p->rootfs_readonly;
 }
 

@@ -1,17 +1,12 @@
-#include "policy/policy.h"
-
-#include <errno.h>
+/*
+ * The areas of a config that a policy is asked about, and what it says where no rule had to act.
+ */
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "policy/draft.h"
 
-const char *const policy_action_names[] = {
-    [POLICY_KEPT] = "kept",
-    [POLICY_TIGHTENED] = "tightened",
-    [POLICY_ADDED] = "added",
-};
-
-/* ---- what `oci` says of each area: the config's value, as text ---- */
+/* ---- what the config has of each area, as text ---- */
 static const char *yes_no (bool value)
 {
     return value ? "true" : "false";
@@ -124,29 +119,38 @@ static const struct {
     { "/linux/maskedPaths", show_masks },
 };
 
-int policy_apply (const char *policy, const struct oci_config *config, struct arena *a,
-                  struct policy_result *ret, struct err *e)
+/* One of the two is the other, or lies above it. */
+static bool touches (const char *a, const char *b)
 {
-    struct policy_decision *d = arena_calloc (a, ARRAY_LEN (areas), sizeof *d);
+    size_t n = strlen (a) < strlen (b) ? strlen (a) : strlen (b);
 
-    if (strcmp (policy, "oci") != 0)
-        return err_set (e, ENOENT, "--policy %s: there is no such policy; this version has: oci",
-                        policy);
-    if (!d)
-        return err_oom (e);
+    return strncmp (a, b, n) == 0 && (a[n] == '\0' || a[n] == '/' || a[n] == '[') &&
+           (b[n] == '\0' || b[n] == '/' || b[n] == '[');
+}
+
+static bool is_decided (const struct draft *d, const char *path)
+{
+    for (size_t i = 0; i < d->n_decisions; i++)
+        if (touches (d->decisions[i].path, path))
+            return true;
+    return false;
+}
+
+int draft_note_kept (struct draft *d)
+{
     for (size_t i = 0; i < ARRAY_LEN (areas); i++) {
-        const char *text = areas[i].show (config, a);
+        const char *text = areas[i].show (&d->config, d->a);
 
         if (!text)
-            return err_oom (e);
-        d[i] = (struct policy_decision){ .path = areas[i].path,
-                                         .action = POLICY_KEPT,
-                                         .before = text,
-                                         .after = text,
-                                         .reason = "policy oci takes the config as given" };
+            return err_oom (d->e);
+        if (is_decided (d, areas[i].path))
+            continue;
+        if (draft_note (d, &(struct policy_decision){ .path = areas[i].path,
+                                                      .action = POLICY_KEPT,
+                                                      .before = text,
+                                                      .after = text,
+                                                      .reason = "within the policy" }) < 0)
+            return -d->e->code;
     }
-    *ret = (struct policy_result){
-        .policy = "oci", .config = config, .decisions = d, .n_decisions = ARRAY_LEN (areas)
-    };
     return 0;
 }

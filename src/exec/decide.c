@@ -1,0 +1,183 @@
+/*
+ * The policy of a container: loaded, given the facts that it needs, applied, told.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "exec/facts.h"
+#include "exec/run.h"
+
+/* ---- facts ---- */
+int facts_guard (const struct policy *policy, const char *bundle, const char *state_root,
+                 struct policy_input *in, struct arena *a, struct err *e)
+{
+    const char **own = arena_calloc (a, 3, sizeof *own);
+    struct guard_findings *found = arena_alloc (a, sizeof *found);
+    struct guard_request rq = {
+        .config = in->config, .bundle = bundle, .accept = policy->doc->mounts->accept, .own = own
+    };
+    size_t n = 0;
+
+    if (!policy->doc->mounts->guard)
+        return 0;
+    if (!own || !found)
+        return err_oom (e);
+    if (state_root)
+        own[n++] = state_root;
+    if (policy->file)
+        own[n++] = policy->file;
+    if (guard_look (&rq, a, found, e) < 0)
+        return -e->code;
+    in->facts.guard = found;
+    return 0;
+}
+
+static int look (struct run *r, struct policy_input *in, struct err *e)
+{
+    struct rlimit nofile;
+    const char *bundle;
+
+    in->facts.known = true;
+    if (getrlimit (RLIMIT_NOFILE, &nofile) < 0)
+        return err_sys (e, "read the limit of open files");
+    in->facts.nofile_hard = nofile.rlim_max;
+    if (run_need_procfs (r, e) < 0 || oom_own (r->procfs, &in->facts.oom_score_adj, e) < 0)
+        return -e->code;
+    if (r->exec) /* its mounts were judged when they were made */
+        return 0;
+    if (facts_path (r->bundle_dir, r->arena, &bundle, e) < 0)
+        return -e->code;
+    return facts_guard (&r->given_policy, bundle, r->env->root, in, r->arena, e);
+}
+
+/* Without a cgroup there are no limits, so nothing may be limited. */
+static int require_cgroup (const struct run *r, struct err *e)
+{
+    const char *rule = policy_rule_under (&r->policy, "/linux/resources");
+
+    if (!rule)
+        return 0;
+    return err_set (e, ENOTSUP,
+                    "control '%s' of policy '%s' cannot be enforced on this host: there are no "
+                    "cgroups with --cgroup-manager disabled (podman: --cgroups=disabled)",
+                    rule, r->policy.policy->name);
+}
+
+/* exec obeys the policy that the container was made under. */
+int run_decide (struct run *r, struct err *e)
+{
+    struct policy_input in = { .config = r->config, .process = r->exec ? r->process : NULL };
+    int result = run_given_policy (r, e);
+
+    if (result == 0)
+        result = look (r, &in, e);
+    if (result == 0)
+        result = policy_apply (&r->given_policy, &in, r->arena, &r->policy, e);
+    if (result == 0)
+        result = policy_refusal (&r->policy, e);
+    return result < 0 || !r->env->no_cgroup || r->exec ? result : require_cgroup (r, e);
+}
+
+int run_decide_check (struct run *r, struct err *e)
+{
+    const struct policy_input in = { .config = r->config, .process = r->exec ? r->process : NULL };
+
+    return policy_check (&in, &r->policy, e);
+}
+
+/* ---- what was done ---- */
+#define RESULT_POLICY    "io.agentrt.policy"
+#define RESULT_TIGHTENED "io.agentrt.tightened"
+#define TIGHTENED_MAX    480 /* engines carry annotations about */
+
+static bool is_change (const struct policy_decision *x)
+{
+    return x->action == POLICY_TIGHTENED || x->action == POLICY_ADDED;
+}
+
+static bool is_told (const struct policy_result *p, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (is_change (&p->decisions[k]) &&
+            strcmp (p->decisions[k].rule, p->decisions[i].rule) == 0)
+            return true;
+    return false;
+}
+
+/* The rules that changed something, each once; cut off with "..." when they are many. */
+static void list_rules (const struct policy_result *p, struct strbuf *out)
+{
+    for (size_t i = 0; i < p->n_decisions && out->len <= TIGHTENED_MAX; i++) {
+        if (!is_change (&p->decisions[i]) || is_told (p, i))
+            continue;
+        strbuf_addf (out, "%s%s", out->len ? " " : "",
+                     out->len < TIGHTENED_MAX ? p->decisions[i].rule : "...");
+    }
+}
+
+int facts_annotations (const struct run *r, struct oci_saved_state *ret, struct err *e)
+{
+    const struct oci_config *c = r->policy.config;
+    struct oci_kv *kv = arena_calloc (r->arena, c->n_annotations + 2, sizeof *kv);
+    AUTO_STRBUF rules = { 0 };
+    size_t n = c->n_annotations;
+
+    if (!kv)
+        return err_oom (e);
+    if (n > 0)
+        memcpy (kv, c->annotations, n * sizeof *kv);
+    list_rules (&r->policy, &rules);
+    if (rules.len > 0) {
+        kv[n++] = (struct oci_kv){ RESULT_POLICY, r->policy.policy->name };
+        kv[n++] = (struct oci_kv){ RESULT_TIGHTENED, arena_strdup (r->arena, rules.s) };
+    }
+    ret->annotations = n > 0 || c->annotations ? kv : NULL;
+    ret->n_annotations = n;
+    return rules.failed || (n > 0 && !kv[n - 1].value) ? err_oom (e) : 0;
+}
+
+void decide_note (const struct run *r)
+{
+    AUTO_STRBUF text = { 0 };
+    AUTO_STRBUF rules = { 0 };
+
+    list_rules (&r->policy, &rules);
+    if (!rules.len || !r->env->record)
+        return;
+    strbuf_addf (&text, "policy '%s' (%s) changed what the config asks for: %s (see explain)",
+                 r->policy.policy->name, r->policy.policy->file ?: "built in", rules.s);
+    if (!rules.failed && !text.failed)
+        r->env->record (text.s);
+}
+
+/* ---- what the host cannot do ---- */
+
+/* "/linux/resources/memory/limit" of "linux.resources.memory.limit: TEXT". */
+static void path_of (const char *msg, char *buf, size_t size)
+{
+    size_t n = strcspn (msg, ": ");
+
+    (void)snprintf (buf, size, "%s%.*s", msg[0] == '/' ? "" : "/", (int)n, msg);
+    for (char *c = buf; *c; c++)
+        if (*c == '.')
+            *c = '/';
+}
+
+int decide_limit_error (const struct run *r, int result, struct err *e)
+{
+    char path[128];
+    const char *rule;
+
+    if (result == 0)
+        return 0;
+    path_of (e->msg, path, sizeof path);
+    rule = policy_rule_of (&r->policy, path);
+    if (!rule)
+        return result;
+    return err_add (e, "control '%s' of policy '%s' cannot be enforced on this host", rule,
+                    r->policy.policy->name);
+}

@@ -1,0 +1,321 @@
+/*
+ * Annotations io.agentrt.KEY: what a config asks for beyond what the policy gives, as far as the
+ * policy's `allow` lets it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "policy/draft.h"
+
+#define PREFIX "io.agentrt."
+
+/* What agentrt itself says in a state's annotations. */
+static const char *const results[] = { "policy", "policy.file", "policy.digest", "tightened",
+                                       NULL };
+
+struct request {
+    const char *key;
+    int (*grant) (struct draft *d, const struct request *r, const char *value);
+    size_t gives;        /* what the policy gives: offset in struct draft */
+    size_t has_max, max; /* numbers: how far it may go: offsets in struct oci_policy_allow */
+};
+
+static const struct oci_policy_allow nothing = { 0 };
+
+static const struct oci_policy_allow *allow_of (const struct draft *d)
+{
+    return d->doc.allow ?: &nothing;
+}
+
+/* The rule that a request's decision names. */
+static const char *rule_name (const struct draft *d, const struct request *r)
+{
+    return arena_printf (d->a, "allow.%s", r->key);
+}
+
+static int note (struct draft *d, const struct request *r, const char *value,
+                 enum policy_action action, const char *reason)
+{
+    struct policy_decision x = { .action = action, .before = value, .reason = reason };
+
+    if (d->in->process)
+        return 0; /* what the container was given holds for what is added to it */
+    x.path = arena_printf (d->a, "/annotations/" PREFIX "%s", r->key);
+    x.after = action == POLICY_KEPT ? value : NULL;
+    x.rule = rule_name (d, r);
+    return x.rule && reason ? draft_note (d, &x) : err_oom (d->e);
+}
+
+static int granted (struct draft *d, const struct request *r, const char *value)
+{
+    return note (d, r, value, POLICY_KEPT, "asked for, and within what the policy allows");
+}
+
+/* ---- numbers ---- */
+
+/* Digits, and k, m or g for powers of 1024; "-1" is none. False: no such number. */
+static bool parse_number (const char *text, int64_t *ret)
+{
+    static const char units[] = "kmg";
+    size_t digits = strspn (text, "0123456789");
+    const char *unit = text[digits] ? strchr (units, text[digits] | 0x20) : NULL;
+
+    if (strcmp (text, "-1") == 0) {
+        *ret = -1;
+        return true;
+    }
+    if (digits == 0 || digits > 18 || (text[digits] && (!unit || text[digits + 1])))
+        return false;
+    *ret = strtoll (text, NULL, 10);
+    for (const char *u = units; unit && u <= unit; u++)
+        if (__builtin_mul_overflow (*ret, 1024, ret))
+            return false;
+    return true;
+}
+
+/* -1 is more than any number. */
+static bool is_at_most (int64_t n, int64_t max)
+{
+    return max < 0 || (n >= 0 && n <= max);
+}
+
+static int grant_number (struct draft *d, const struct request *r, const char *value)
+{
+    const char *allow = (const char *)allow_of (d);
+    int64_t *gives = (int64_t *)(void *)((char *)d + r->gives);
+    int64_t n, max;
+    bool has;
+
+    memcpy (&has, allow + r->has_max, sizeof has);
+    memcpy (&max, allow + r->max, sizeof max);
+    if (!parse_number (value, &n))
+        return note (d, r, value, POLICY_REFUSED, "not a number: digits, and k, m or g behind");
+    if (!is_at_most (n, *gives) && !has)
+        return note (
+            d, r, value, POLICY_REFUSED,
+            arena_printf (d->a, "the policy gives %" PRId64 " and allows no more", *gives));
+    if (!is_at_most (n, *gives) && !is_at_most (n, max))
+        return note (d, r, value, POLICY_REFUSED,
+                     arena_printf (d->a, "the policy allows up to %" PRId64, max));
+    if (n >= 0 || has)
+        *gives = n;
+    return granted (d, r, value);
+}
+
+/* ---- words ---- */
+static int grant_writable_root (struct draft *d, const struct request *r, const char *value)
+{
+    if (strcmp (value, "true") != 0 && strcmp (value, "false") != 0)
+        return note (d, r, value, POLICY_REFUSED, "neither true nor false");
+    if (value[0] == 't' && d->doc_rootfs.readonly && !allow_of (d)->writable_root)
+        return note (d, r, value, POLICY_REFUSED, "the policy does not allow a writable root");
+    if (value[0] == 't')
+        d->doc_rootfs.readonly = false;
+    return granted (d, r, value);
+}
+
+static int grant_network (struct draft *d, const struct request *r, const char *value)
+{
+    const struct oci_policy_allow *allow = allow_of (d);
+    int network = oci_enum_value (&oci_policy_network_enum, value, strlen (value));
+
+    if (network < 0)
+        return note (d, r, value, POLICY_REFUSED, "neither none nor engine");
+    if (network == OCI_NETWORK_ENGINE && d->doc.network == OCI_NETWORK_NONE &&
+        !(allow->has_network && allow->network == OCI_NETWORK_ENGINE))
+        return note (d, r, value, POLICY_REFUSED, "the policy does not allow the engine's network");
+    d->doc.network = network;
+    return granted (d, r, value);
+}
+
+/* ---- lists ---- */
+
+struct list {
+    const char *const *v;
+    size_t n;
+};
+
+/* The words between the commas of VALUE. */
+static int split (struct arena *a, const char *value, struct list *ret)
+{
+    size_t max = 1;
+    const char **out;
+    size_t n = 0;
+
+    for (const char *c = value; *c; c++)
+        max += *c == ',';
+    out = arena_calloc (a, max + 1, sizeof *out);
+    for (size_t len; out && *value; value += len + (value[len] == ',')) {
+        len = strcspn (value, ",");
+        if (len > 0 && !(out[n++] = arena_strndup (a, value, len)))
+            return -1;
+    }
+    *ret = (struct list){ out, n };
+    return out ? 0 : -1;
+}
+
+/* LIST (what the policy gives) gets what of VALUE is in MAY. */
+static int grant_list (struct draft *d, const struct request *r, const char *value,
+                       const struct list *may, struct list *list)
+{
+    struct list asked;
+    const char **out;
+    size_t n = list->n;
+
+    if (split (d->a, value, &asked) < 0)
+        return err_oom (d->e);
+    out = arena_calloc (d->a, list->n + asked.n + 1, sizeof *out);
+    if (!out)
+        return err_oom (d->e);
+    if (n > 0)
+        memcpy (out, list->v, n * sizeof *out);
+    for (size_t i = 0; i < asked.n; i++) {
+        bool given = draft_has (list->v, list->n, asked.v[i]);
+
+        if (!given && !draft_has (may->v, may->n, asked.v[i]) && !draft_has (may->v, may->n, "ALL"))
+            return note (d, r, value, POLICY_REFUSED,
+                         arena_printf (d->a, "the policy does not allow '%s'", asked.v[i]));
+        if (!given)
+            out[n++] = asked.v[i];
+    }
+    *list = (struct list){ out, n };
+    return granted (d, r, value);
+}
+
+static int grant_capabilities (struct draft *d, const struct request *r, const char *value)
+{
+    const struct list may = { allow_of (d)->capabilities, allow_of (d)->n_capabilities };
+    struct list list = { d->doc.capabilities, d->doc.n_capabilities };
+    int result = grant_list (d, r, value, &may, &list);
+
+    d->doc.capabilities = list.v;
+    d->doc.n_capabilities = list.n;
+    return result;
+}
+
+static int grant_devices (struct draft *d, const struct request *r, const char *value)
+{
+    const struct list may = { allow_of (d)->devices, allow_of (d)->n_devices };
+    struct list list = { d->doc_devices.allowed, d->doc_devices.n_allowed };
+    int result = grant_list (d, r, value, &may, &list);
+
+    d->doc_devices.allowed = list.v;
+    d->doc_devices.n_allowed = list.n;
+    return result;
+}
+
+static int grant_mounts (struct draft *d, const struct request *r, const char *value)
+{
+    const struct list may = { allow_of (d)->mounts, allow_of (d)->n_mounts };
+    struct list list = { d->doc_mounts.accept, d->doc_mounts.n_accept };
+    int result = grant_list (d, r, value, &may, &list);
+
+    d->doc_mounts.accept = list.v;
+    d->doc_mounts.n_accept = list.n;
+    return result;
+}
+
+/* ---- all of them ---- */
+#define NUMBER(key, gives, max)                                                                    \
+    {                                                                                              \
+        key, grant_number, offsetof (struct draft, gives),                                         \
+            offsetof (struct oci_policy_allow, has_##max), offsetof (struct oci_policy_allow, max) \
+    }
+static const struct request requests[] = {
+    NUMBER ("memory", doc_limits.memory, memory),
+    NUMBER ("swap", doc_limits.swap, swap),
+    NUMBER ("milliCpus", doc_limits.milli_cpus, milli_cpus),
+    NUMBER ("pids", doc_limits.pids, pids),
+    NUMBER ("nofile", doc_limits.nofile, nofile),
+    NUMBER ("core", doc_limits.core, core),
+    NUMBER ("tmpSize", doc_tmp.size, tmp_size),
+    NUMBER ("shmSize", doc_shm.size, shm_size),
+    { "writableRoot", grant_writable_root, 0, 0, 0 },
+    { "network", grant_network, 0, 0, 0 },
+    { "capabilities", grant_capabilities, 0, 0, 0 },
+    { "devices", grant_devices, 0, 0, 0 },
+    { "mounts", grant_mounts, 0, 0, 0 },
+};
+
+static const struct request *find (const char *key)
+{
+    for (size_t i = 0; i < ARRAY_LEN (requests); i++)
+        if (strcmp (requests[i].key, key) == 0)
+            return &requests[i];
+    return NULL;
+}
+
+static int refuse_unknown (struct draft *d, const char *key, const char *value)
+{
+    const struct request unknown = { .key = key };
+    AUTO_STRBUF b = { 0 };
+
+    strbuf_addf (&b, "there is no such request; these are known:");
+    for (size_t i = 0; i < ARRAY_LEN (requests); i++)
+        strbuf_addf (&b, " %s", requests[i].key);
+    return note (d, &unknown, value, POLICY_REFUSED, b.failed ? NULL : arena_strdup (d->a, b.s));
+}
+
+static int take (struct draft *d, const struct oci_kv *kv)
+{
+    const char *key = kv->key + strlen (PREFIX);
+    const struct request *r = find (key);
+
+    return r ? r->grant (d, r, kv->value) : refuse_unknown (d, key, kv->value);
+}
+
+static bool is_result (const char *key)
+{
+    return str_has_prefix (key, PREFIX) && str_is_in (key + strlen (PREFIX), results);
+}
+
+/* Nobody may speak for agentrt: the state's annotations are read as what it did. */
+static int drop_results (struct draft *d)
+{
+    struct oci_kv *kept = arena_calloc (d->a, d->config.n_annotations + 1, sizeof *kept);
+    size_t n = 0;
+
+    if (!kept)
+        return err_oom (d->e);
+    for (size_t i = 0; i < d->config.n_annotations; i++) {
+        const struct oci_kv *kv = &d->config.annotations[i];
+        const struct policy_decision x = { .path = arena_printf (d->a, "/annotations/%s", kv->key),
+                                           .action = POLICY_TIGHTENED,
+                                           .before = kv->value,
+                                           .rule = "annotations",
+                                           .reason = "what agentrt did, not what is asked of it" };
+
+        if (!is_result (kv->key))
+            kept[n++] = *kv;
+        else if (draft_note (d, &x) < 0)
+            return -d->e->code;
+    }
+    if (n < d->config.n_annotations) {
+        d->config.annotations = kept;
+        d->config.n_annotations = n;
+    }
+    return 0;
+}
+
+/* `oci` gives everything that can be asked for, and takes a config as it is. */
+static bool takes_all (const struct draft *d)
+{
+    return !d->policy->file && strcmp (d->policy->name, "oci") == 0;
+}
+
+int draft_take_requests (struct draft *d)
+{
+    if (takes_all (d))
+        return 0;
+    if (!d->in->process && drop_results (d) < 0)
+        return -d->e->code;
+    for (size_t i = 0; i < d->config.n_annotations; i++)
+        if (str_has_prefix (d->config.annotations[i].key, PREFIX) &&
+            take (d, &d->config.annotations[i]) < 0)
+            return -d->e->code;
+    return 0;
+}
