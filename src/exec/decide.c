@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "exec/facts.h"
 #include "exec/run.h"
 
@@ -91,6 +92,7 @@ int run_decide_check (struct run *r, struct err *e)
 
 /* ---- what was done ---- */
 #define RESULT_POLICY    "io.agentrt.policy"
+#define RESULT_DIGEST    "io.agentrt.policy.digest"
 #define RESULT_TIGHTENED "io.agentrt.tightened"
 #define TIGHTENED_MAX    480 /* engines carry annotations about */
 
@@ -119,25 +121,36 @@ static void list_rules (const struct policy_result *p, struct strbuf *out)
     }
 }
 
+/* The config's own, but for those that only we may say. */
+static size_t copy_annotations (const struct oci_config *c, struct oci_kv *to)
+{
+    static const char *const results[] = { RESULT_POLICY, RESULT_DIGEST, RESULT_TIGHTENED, NULL };
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_annotations; i++)
+        if (!str_is_in (c->annotations[i].key, results))
+            to[n++] = c->annotations[i];
+    return n;
+}
+
 int facts_annotations (const struct run *r, struct oci_saved_state *ret, struct err *e)
 {
     const struct oci_config *c = r->policy.config;
-    struct oci_kv *kv = arena_calloc (r->arena, c->n_annotations + 2, sizeof *kv);
+    struct oci_kv *kv = arena_calloc (r->arena, c->n_annotations + 3, sizeof *kv);
     AUTO_STRBUF rules = { 0 };
-    size_t n = c->n_annotations;
+    size_t n;
 
     if (!kv)
         return err_oom (e);
-    if (n > 0)
-        memcpy (kv, c->annotations, n * sizeof *kv);
+    n = copy_annotations (c, kv);
+    kv[n++] = (struct oci_kv){ RESULT_POLICY, r->given_policy.name };
+    kv[n++] = (struct oci_kv){ RESULT_DIGEST, r->given_policy.digest };
     list_rules (&r->policy, &rules);
-    if (rules.len > 0) {
-        kv[n++] = (struct oci_kv){ RESULT_POLICY, r->policy.policy->name };
+    if (rules.len > 0)
         kv[n++] = (struct oci_kv){ RESULT_TIGHTENED, arena_strdup (r->arena, rules.s) };
-    }
-    ret->annotations = n > 0 || c->annotations ? kv : NULL;
+    ret->annotations = kv;
     ret->n_annotations = n;
-    return rules.failed || (n > 0 && !kv[n - 1].value) ? err_oom (e) : 0;
+    return rules.failed || !kv[n - 1].value ? err_oom (e) : 0;
 }
 
 void decide_note (const struct run *r)

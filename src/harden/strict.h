@@ -15,5 +15,6 @@ const void *strict_filter (size_t *ret_n);
 int strict_install (struct err *e);
 
 /* The calling thread is in filter mode, and a harmless call that only the strict filter denies
- * (unshare of nothing) is denied. */
+ * (unshare of nothing) is denied. PROCFS -1: a process that has nothing of the host any more asks
+ * prctl. */
 int strict_check (int procfs, struct err *e);

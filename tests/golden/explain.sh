@@ -25,7 +25,7 @@ compare() {
 explain() {
     config=$1
     shift
-    "$agentrt" explain --bundle "$here" --config "$config" "$@" 2>&1 || true
+    "$agentrt" --policy oci explain --bundle "$here" --config "$config" "$@" 2>&1 || true
 }
 
 for config in "$here"/configs/config-*.json "$here/configs/full.json"; do
@@ -45,7 +45,7 @@ if [ "$(id -u)" = 0 ]; then
     install -m 755 "$agentrt" "$out/agentrt"
     install -m 644 "$config" "$out/config.json"
     setpriv --reuid=65534 --regid=65534 --clear-groups \
-        "$out/agentrt" explain --bundle "$out" >"$out/text" 2>&1 || true
+        "$out/agentrt" --policy oci explain --bundle "$out" >"$out/text" 2>&1 || true
     unset UPDATE
     compare "$name.txt" "$out/text"
 fi

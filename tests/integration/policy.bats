@@ -127,3 +127,12 @@ policy ()
         "$(rt policy show "$POLICIES/p.json" | jq -r .digest)"
     rt delete -f "$ID"
 }
+
+@test "exec under strict gets the filter, no new privileges and no capability" {
+    args sleep 1000
+    rt --policy strict run -d -b "$BUNDLE" "$ID"
+    eq "$(rt exec --cap CAP_SYS_ADMIN "$ID" \
+        sh -c 'grep -E "^(Cap|NoNewPrivs|Seccomp:)" /proc/self/status | cut -f 2 | sort -u')" \
+        $'0000000000000000\n1\n2'
+    rt delete -f "$ID"
+}
