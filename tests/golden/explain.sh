@@ -21,11 +21,12 @@ compare() {
     fi
 }
 
-# explain CONFIG ARGUMENT...: what is printed, errors too
+# explain CONFIG ARGUMENT...: what is printed under $policy, errors too
+policy=oci
 explain() {
     config=$1
     shift
-    "$agentrt" --policy oci explain --bundle "$here" --config "$config" "$@" 2>&1 || true
+    "$agentrt" --policy "$policy" explain --bundle "$here" --config "$config" "$@" 2>&1 || true
 }
 
 for config in "$here"/configs/config-*.json "$here/configs/full.json"; do
@@ -33,6 +34,14 @@ for config in "$here"/configs/config-*.json "$here/configs/full.json"; do
     explain "$config" >"$out/text"
     compare "$name.txt" "$out/text"
 done
+
+# What strict decides about them.
+policy=strict
+for config in "$here"/configs/config-*.json; do
+    explain "$config" | awk '/^$/ { done = 1 } !done || /^agentrt: /' >"$out/text"
+    compare "strict-$(basename "$config" .json).txt" "$out/text"
+done
+policy=oci
 
 name="config-docker28"
 config=$here/configs/$name.json
