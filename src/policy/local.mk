@@ -23,3 +23,8 @@ tests_unit_test_policy_load_LDADD = $(unit_libs)
 libagentrt_a_SOURCES += %D%/apply.c %D%/apply.h %D%/draft.c %D%/draft.h %D%/areas.c \
 	%D%/requests.c %D%/rules.def %D%/rules.h %D%/rules_devices.c %D%/rules_exec.c \
 	%D%/rules_limits.c %D%/rules_linux.c %D%/rules_mounts.c %D%/rules_process.c
+check_PROGRAMS += tests/unit/test_policy_rules
+tests_unit_test_policy_rules_SOURCES = tests/unit/test_policy_rules.c \
+	tests/unit/policy_claims.c tests/unit/policy_claims.h \
+	tests/unit/random_config.c tests/unit/random_config.h
+tests_unit_test_policy_rules_LDADD = $(unit_libs)
