@@ -22,6 +22,7 @@ struct request {
     int (*grant) (struct draft *d, const struct request *r, const char *value);
     size_t gives;        /* what the policy gives: offset in struct draft */
     size_t has_max, max; /* numbers: how far it may go: offsets in struct oci_policy_allow */
+    int64_t least;       /* numbers: 0 lifts some limits instead of being the lowest of all */
 };
 
 static const struct oci_policy_allow nothing = { 0 };
@@ -94,6 +95,8 @@ static int grant_number (struct draft *d, const struct request *r, const char *v
     memcpy (&max, allow + r->max, sizeof max);
     if (!parse_number (value, &n))
         return note (d, r, value, POLICY_REFUSED, "not a number: digits, and k, m or g behind");
+    if (n >= 0 && n < r->least)
+        return note (d, r, value, POLICY_REFUSED, "0 would be no limit at all");
     if (!is_at_most (n, *gives) && !has)
         return note (
             d, r, value, POLICY_REFUSED,
@@ -220,25 +223,26 @@ static int grant_mounts (struct draft *d, const struct request *r, const char *v
 }
 
 /* ---- all of them ---- */
-#define NUMBER(key, gives, max)                                                                    \
+#define NUMBER(key, least, gives, max)                                                             \
     {                                                                                              \
         key, grant_number, offsetof (struct draft, gives),                                         \
-            offsetof (struct oci_policy_allow, has_##max), offsetof (struct oci_policy_allow, max) \
+            offsetof (struct oci_policy_allow, has_##max),                                         \
+            offsetof (struct oci_policy_allow, max), least                                         \
     }
 static const struct request requests[] = {
-    NUMBER ("memory", doc_limits.memory, memory),
-    NUMBER ("swap", doc_limits.swap, swap),
-    NUMBER ("milliCpus", doc_limits.milli_cpus, milli_cpus),
-    NUMBER ("pids", doc_limits.pids, pids),
-    NUMBER ("nofile", doc_limits.nofile, nofile),
-    NUMBER ("core", doc_limits.core, core),
-    NUMBER ("tmpSize", doc_tmp.size, tmp_size),
-    NUMBER ("shmSize", doc_shm.size, shm_size),
-    { "writableRoot", grant_writable_root, 0, 0, 0 },
-    { "network", grant_network, 0, 0, 0 },
-    { "capabilities", grant_capabilities, 0, 0, 0 },
-    { "devices", grant_devices, 0, 0, 0 },
-    { "mounts", grant_mounts, 0, 0, 0 },
+    NUMBER ("memory", 1, doc_limits.memory, memory),
+    NUMBER ("swap", 0, doc_limits.swap, swap),
+    NUMBER ("milliCpus", 1, doc_limits.milli_cpus, milli_cpus),
+    NUMBER ("pids", 1, doc_limits.pids, pids),
+    NUMBER ("nofile", 1, doc_limits.nofile, nofile),
+    NUMBER ("core", 0, doc_limits.core, core),
+    NUMBER ("tmpSize", 1, doc_tmp.size, tmp_size),
+    NUMBER ("shmSize", 1, doc_shm.size, shm_size),
+    { "writableRoot", grant_writable_root, 0, 0, 0, 0 },
+    { "network", grant_network, 0, 0, 0, 0 },
+    { "capabilities", grant_capabilities, 0, 0, 0, 0 },
+    { "devices", grant_devices, 0, 0, 0, 0 },
+    { "mounts", grant_mounts, 0, 0, 0, 0 },
 };
 
 static const struct request *find (const char *key)

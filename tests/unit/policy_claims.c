@@ -95,6 +95,8 @@ static int64_t tmpfs_value (const struct oci_mount *m, const char *key)
         if (!str_has_prefix (m->options[i], key))
             continue;
         n = strtoll (m->options[i] + strlen (key), &end, 10);
+        if (*end == '%')
+            return INT64_MAX;
         n *= *end == 'k' ? 1 << 10 : *end == 'm' ? 1 << 20 : *end == 'g' ? 1 << 30 : 1;
     }
     return n;
@@ -185,8 +187,9 @@ static bool m_size (const struct view *v, size_t i, const struct plan_mount *m)
     bool is_shm = strcmp (m->dest, "/dev/shm") == 0;
     int64_t ceiling = (is_shm ? v->doc->rootfs->shm : v->doc->rootfs->tmp)->size;
     int64_t n = tmpfs_value (&v->c->mounts[i], "size=");
+    int64_t blocks = tmpfs_value (&v->c->mounts[i], "nr_blocks=");
 
-    return is_fs (m, "tmpfs") && ceiling >= 0 && (n <= 0 || n > ceiling);
+    return is_fs (m, "tmpfs") && ceiling >= 0 && (n <= 0 || n > ceiling || blocks > ceiling / 4096);
 }
 
 static bool m_inodes (const struct view *v, size_t i, const struct plan_mount *m)

@@ -123,6 +123,9 @@ static const struct oci_mount mounts[] = {
     NEW ("/sys/fs/cgroup", "cgroup", "ro", "nosuid", "nodev"),
     NEW ("/tmp", "tmpfs", "size=2g"),
     NEW ("/scratch", "tmpfs", "suid", "dev"),
+    NEW ("/zero", "tmpfs", "size=0", "nr_inodes=0"),
+    NEW ("/part", "tmpfs", "size=90%"),
+    NEW ("/blocks", "tmpfs", "size=4k", "nr_blocks=1g"),
     NEW ("/disk", "ext4", "ro"),
     NEW ("/other/proc", "proc", "nosuid"),
     BIND ("/proc", "/proc", "rbind"),
@@ -235,6 +238,29 @@ static const struct oci_linux *random_linux (struct dice *d)
     return COPY (d->a, l);
 }
 
+/* ---- requests ---- */
+static const struct oci_kv requests[] = {
+    { "io.agentrt.memory", "0" },         { "io.agentrt.memory", "-1" },
+    { "io.agentrt.memory", "4096" },      { "io.agentrt.memory", "64g" },
+    { "io.agentrt.swap", "1g" },          { "io.agentrt.milliCpus", "0" },
+    { "io.agentrt.milliCpus", "64000" },  { "io.agentrt.pids", "99999" },
+    { "io.agentrt.nofile", "2000000" },   { "io.agentrt.core", "-1" },
+    { "io.agentrt.tmpSize", "0" },        { "io.agentrt.tmpSize", "-1" },
+    { "io.agentrt.shmSize", "0" },        { "io.agentrt.writableRoot", "true" },
+    { "io.agentrt.network", "engine" },   { "io.agentrt.capabilities", "CAP_SYS_ADMIN" },
+    { "io.agentrt.devices", "/dev/sda" }, { "io.agentrt.mounts", "/" },
+    { "io.agentrt.policy", "oci" },
+};
+
+/* One in eight cases asks for one thing. */
+static void random_request (struct dice *d, struct oci_config *c)
+{
+    if (roll (d, 8) > 0)
+        return;
+    c->annotations = &requests[roll (d, ARRAY_LEN (requests))];
+    c->n_annotations = 1;
+}
+
 /* ---- the whole ---- */
 static void find (struct random_case *c)
 {
@@ -262,6 +288,7 @@ void random_case_make (uint64_t seed, struct arena *a, struct random_case *ret)
     c.process = random_process (&d);
     c.linux_ = random_linux (&d);
     random_mounts (&d, &c);
+    random_request (&d, &c);
     *ret = (struct random_case){
         .in = { .config = COPY (a, c),
                 .process = seed % 4 == 3 ? random_process (&d) : NULL,

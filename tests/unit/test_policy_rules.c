@@ -23,7 +23,7 @@ static struct policy policies[5];
 /* BASE with TEXT in its place. */
 static struct policy policy_of (const char *base, const char *text)
 {
-    struct policy p = { .name = base };
+    struct policy p = { .name = base, .file = "/p.json" };
     struct policy b = { 0 };
     const void *own = NULL;
     struct err e = { 0 };
