@@ -5,7 +5,7 @@ tests_lib_probe_SOURCES = %D%/probe.c
 tests_lib_probe_CPPFLAGS = -D_GNU_SOURCE
 tests_lib_probe_CFLAGS = $(WARN_CFLAGS)
 tests_lib_probe_LDFLAGS = -static
-EXTRA_DIST += %D%/cage %D%/count.sh %D%/demo.sh %D%/helpers.bash %D%/image.sh %D%/mangle.sh \
+EXTRA_DIST += %D%/cage %D%/count.sh %D%/demo.sh %D%/helpers.bash %D%/image.sh \
 	%D%/quiet.sh %D%/snapshot.sh %D%/valgrind.sh tests/run-all contrib/debian-build-packages \
 	contrib/debian-test-packages
 CLEANFILES += tests/lib/probe

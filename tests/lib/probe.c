@@ -7,6 +7,13 @@
  *                                   error, then copies between the terminal and standard in/output
  *   probe reopen PATH               opens PATH for writing by way of a held descriptor
  *   probe listen PATH               a socket at PATH, whose one place to wait is taken for good
+ *   probe cut|change BUNDLE ROOT ID
+ *                                   creates (cut) or runs (change) a container with $AGENTRT from the
+ *                                   good config.json of BUNDLE, cut off before every byte, or with
+ *                                   one byte changed; prints what went wrong
+ *   probe broken BUNDLE ROOT ID FILE...
+ *                                   creates one from each FILE.json, which must be refused with the
+ *                                   text in FILE.expect and leave nothing; likewise
  *   probe seize STOP                attaches as a debugger to every process that appears, until
  *                                   there is a file STOP; prints the names of those that it got
  *   probe rob STOP                  the same, and prints what each holds: descriptors from 3 on,
@@ -15,8 +22,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,8 +269,186 @@ static int listen_full (const char *path)
     return pause ();
 }
 
+/* ---- broken configs: thousands of runs, so neither a shell nor a copy for each ---- */
+
+#define HANGS_AFTER_MS 10000
+#define CONFIG_MAX     ((size_t)1024 * 1024)
+
+struct mangle {
+    char *runtime, *bundle, *root, *id;
+    char pid_file[PATH_MAX];
+    int config, out;
+    char text[4096]; /* what the last run said */
+    int status;      /* its exit status, 128+N, or 124 when it hung */
+    unsigned long runs, wrong;
+};
+
+static int wait_or_kill (pid_t pid)
+{
+    struct pollfd p = { .fd = (int)syscall (SYS_pidfd_open, pid, 0), .events = POLLIN };
+    bool hung = poll (&p, 1, HANGS_AFTER_MS) == 0;
+    int status = 0;
+
+    if (hung)
+        (void)kill (pid, SIGKILL);
+    (void)waitpid (pid, &status, 0);
+    (void)close (p.fd);
+    if (hung)
+        return 124;
+    return WIFEXITED (status) ? WEXITSTATUS (status) : 128 + WTERMSIG (status);
+}
+
+static void run_runtime (struct mangle *m, const char *command)
+{
+    const char *argv[] = { m->runtime, "--root",     m->root,     command, "-b",
+                           m->bundle,  "--pid-file", m->pid_file, m->id,   NULL };
+    pid_t pid;
+    ssize_t n;
+
+    if (ftruncate (m->out, 0) < 0 || lseek (m->out, 0, SEEK_SET) < 0)
+        exit (2);
+    pid = fork ();
+    if (pid == 0) {
+        (void)dup2 (open ("/dev/null", O_RDONLY), 0);
+        (void)dup2 (m->out, 1);
+        (void)dup2 (m->out, 2);
+        (void)execv (m->runtime, (char *const *)(uintptr_t)argv);
+        _exit (127);
+    }
+    m->runs++;
+    m->status = wait_or_kill (pid);
+    n = pread (m->out, m->text, sizeof m->text - 1, 0);
+    m->text[n > 0 ? n : 0] = '\0';
+}
+
+static bool is_one_line (const char *text)
+{
+    const char *end = strchr (text, '\n');
+
+    return end && end[1] == '\0';
+}
+
+static void wrong (struct mangle *m, const char *what, size_t at, const char *why)
+{
+    m->wrong++;
+    (void)printf ("%s %zu: %s: status %d: %s\n", what, at, why, m->status, m->text);
+}
+
+static void set_config (const struct mangle *m, const char *text, size_t len)
+{
+    if (pwrite (m->config, text, len, 0) != (ssize_t)len || ftruncate (m->config, (off_t)len) < 0)
+        exit (2);
+}
+
+static void cut_everywhere (struct mangle *m, const char *good, size_t len)
+{
+    (void)good;
+    while (len-- > 0) {
+        if (ftruncate (m->config, (off_t)len) < 0)
+            exit (2);
+        run_runtime (m, "create");
+        if (m->status != 1 || !is_one_line (m->text))
+            wrong (m, "cut at", len, "not refused with one line");
+    }
+}
+
+static void change_everywhere (struct mangle *m, const char *good, size_t len)
+{
+    static const char bytes[] = "\"{0, ]-\xff\\\x01";
+
+    for (size_t n = 0; n < len; n += 5) {
+        if (pwrite (m->config, &bytes[n / 5 % (sizeof bytes - 1)], 1, (off_t)n) != 1)
+            exit (2);
+        run_runtime (m, "run");
+        if (m->status >= 124)
+            wrong (m, "byte", n, "a crash or a hang");
+        if (pwrite (m->config, good + n, 1, (off_t)n) != 1)
+            exit (2);
+    }
+}
+
+/* The whole file; what is longer than a config may be counts as empty. */
+static size_t read_whole (const char *path, char buf[CONFIG_MAX])
+{
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? pread (fd, buf, CONFIG_MAX - 1, 0) : 0;
+
+    (void)close (fd);
+    buf[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool is_empty_folder (const char *path)
+{
+    DIR *d = opendir (path);
+    const struct dirent *entry;
+    bool found = false;
+
+    while (d && (entry = readdir (d)))
+        found = found || entry->d_name[0] != '.';
+    if (d)
+        (void)closedir (d);
+    return !found;
+}
+
+static void try_broken (struct mangle *m, const char *file, char buf[CONFIG_MAX])
+{
+    size_t stem = strlen (file) - strlen ("json");
+    char expect[PATH_MAX];
+    size_t len = read_whole (file, buf);
+
+    set_config (m, buf, len);
+    run_runtime (m, "create");
+    (void)snprintf (expect, sizeof expect, "%.*sexpect", (int)stem, file);
+    len = read_whole (expect, buf);
+    while (len > 0 && buf[len - 1] == '\n')
+        buf[--len] = '\0';
+    if (m->status != 1 || !is_one_line (m->text) || len == 0 || !strstr (m->text, buf))
+        wrong (m, file, 0, buf);
+    if (access (m->pid_file, F_OK) == 0 || !is_empty_folder (m->root))
+        wrong (m, file, 0, "it left something behind");
+}
+
+static int mangle (int argc, char **argv)
+{
+    static char good[CONFIG_MAX];
+    struct mangle m = { .runtime = getenv ("AGENTRT"),
+                        .bundle = argv[1],
+                        .root = argv[2],
+                        .id = argv[3],
+                        .out = (int)syscall (SYS_memfd_create, "out", 0U) };
+    char path[PATH_MAX];
+    size_t len;
+
+    (void)snprintf (path, sizeof path, "%s/config.json", m.bundle);
+    (void)snprintf (m.pid_file, sizeof m.pid_file, "%s/pid", m.bundle);
+    len = read_whole (path, good);
+    m.config = open (path, O_RDWR | O_CLOEXEC);
+    if (!m.runtime || len == 0 || m.config < 0 || m.out < 0)
+        return 2;
+    if (strcmp (argv[0], "cut") == 0)
+        cut_everywhere (&m, good, len);
+    else if (strcmp (argv[0], "change") == 0)
+        change_everywhere (&m, good, len);
+    else
+        for (int i = 4; i < argc; i++)
+            try_broken (&m, argv[i], good);
+    if (argc == 4)
+        set_config (&m, good, len);
+    (void)printf ("%lu runs, %lu wrong\n", m.runs, m.wrong);
+    return m.wrong > 0;
+}
+
+static bool is_mangling (int argc, char **argv)
+{
+    return (argc == 5 && (strcmp (argv[1], "cut") == 0 || strcmp (argv[1], "change") == 0)) ||
+           (argc >= 6 && strcmp (argv[1], "broken") == 0);
+}
+
 int main (int argc, char **argv)
 {
+    if (is_mangling (argc, argv))
+        return mangle (argc - 1, argv + 1);
     if (argc >= 3 && strcmp (argv[1], "syscall") == 0)
         return call (argc - 2, argv + 2);
     if (argc == 2 && strcmp (argv[1], "keyring") == 0)
