@@ -481,6 +481,51 @@ static void check_unseen (void)
     (void)close (99);
 }
 
+/* A row's path may be a link on this host: what it leads to is protected. */
+static void check_linked_row (void)
+{
+    size_t row = row_with (GUARD_ENGINE, "/var/lib/docker");
+
+    box_folder ("/disk/docker/overlay2");
+    box_link ("/disk/docker", "/var/lib/docker");
+    refused_by (row, "/disk/docker/overlay2", "data behind a link");
+    refused_by (row, "/disk", "what holds it");
+    (void)unlink ("/var/lib/docker");
+    box_remove ("/disk");
+}
+
+static bool same_text (const char *a, const char *b)
+{
+    return a && b && strcmp (a, b) == 0;
+}
+
+/* Before Linux 6.8 the list of all mounts has to say what a single question says since. */
+static void check_by_list (void)
+{
+    static const char *const paths[] = { "/", "/proc/sys", "/links", "/list/a b/deep" };
+
+    box_folder ("/list/from/deep");
+    box_bind ("/list/from", "/list/a b");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        AUTO_ARENA a = { 0 };
+        struct guard_host asked = { .arena = &a }, listed = { .arena = &a, .by_list = true };
+        struct guard_object one, two;
+        struct err e = { 0 };
+        AUTO_FD fd1 = guard_open (&asked, paths[i], false, &one, &e);
+        AUTO_FD fd2 = guard_open (&listed, paths[i], false, &two, &e);
+
+        (void)ok (fd1 >= 0 && fd2 >= 0 && same_text (one.place, two.place) &&
+                      same_text (one.inner, two.inner) &&
+                      same_text (one.mount->type, two.mount->type) &&
+                      same_text (one.mount->point, two.mount->point) &&
+                      one.mount->major == two.mount->major && one.mount->minor == two.mount->minor,
+                  "%s: the list and the question agree (%s)", paths[i], e.msg);
+        (void)ok (listed.listed && (asked.by_list || !asked.listed),
+                  "and the question reads no list");
+    }
+    box_unmount ("/list/a b");
+}
+
 static void check_pure (void)
 {
     (void)ok (guard_fits ("a/b", "a/*") && !guard_fits ("a/b/c", "a/*") && !guard_fits ("a", "a/*"),
@@ -517,6 +562,8 @@ int main (void)
     check_links ();
     check_socket_links ();
     check_harmless ();
+    check_linked_row ();
+    check_by_list ();
     check_unseen ();
     return tap_done ();
 }
