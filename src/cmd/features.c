@@ -28,8 +28,9 @@ static const struct oci_kv annotations[] = {
     { "io.agentrt.commit", GIT_COMMIT },
     { "io.github.seccomp.libseccomp.version", LIBSECCOMP_VERSION },
 };
-/* None changes what agentrt does. Not the same as absent, which would say "not known". */
-static const char *const unsafe_annotations[] = { NULL };
+/* A trailing dot stands for all that begin so (features.md). What a policy allows can be asked for
+ * with these. */
+static const char *const unsafe_annotations[] = { "io.agentrt.", NULL };
 
 static size_t count (const char *const *list)
 {
