@@ -25,8 +25,9 @@ static bool v2_has (const char *v2_controllers, const char *controller)
 static int no_controller (const struct limit *m, struct err *e)
 {
     return err_set (e, EOPNOTSUPP,
-                    "linux.resources.%s: this host has no cgroup controller '%s' for it", m->key,
-                    m->controller);
+                    "linux.resources.%s: this host has no cgroup controller '%s' for it: mount or "
+                    "delegate it, or boot with cgroup_enable=%s",
+                    m->key, m->controller, m->controller);
 }
 
 static void append (struct limits *to, struct limit *m, const struct cgroup_hierarchy *h)

@@ -215,6 +215,7 @@ int cmd_main (char *const *argv)
         status = EXIT_FAILURE;
         r = -e.code;
     }
+    (void)fflush (stdout); /* what was printed comes before the error */
     if (r < 0)
         log_line (LOG_ERROR, "%s", e.msg);
     return status;

@@ -1,0 +1,375 @@
+#!/usr/bin/env bats
+# What `strict` gives a container whose config asks for everything, seen from inside; and the same
+# again under a policy that switches exactly that control off, where it must be seen to be gone.
+
+load ../lib/helpers
+
+OWN='"pid", "mount", "ipc", "uts", "cgroup", "network"'
+
+prepare ()
+{
+    # Nothing of what strict does may come from the config.
+    edit '.root.readonly = false | .process.noNewPrivileges = false | del (.process.rlimits) |
+        del (.linux.maskedPaths, .linux.readonlyPaths, .linux.seccomp, .hostname)'
+}
+
+# off JSON: a policy as strict but for JSON, in $OFF.
+off ()
+{
+    OFF=$TMP/off.json
+    printf '%s\n' "$1" >"$OFF"
+    chmod 644 "$OFF"
+}
+
+# inside_by POLICY SCRIPT: as `inside`.
+inside_by ()
+{
+    script "$2"
+    try rt --policy "$1" run -b "$BUNDLE" "$ID"
+}
+
+# holds SWITCH SCRIPT HELD GONE: what SCRIPT prints matches HELD under strict, and GONE, which HELD
+# does not match, under strict with SWITCH.
+holds ()
+{
+    inside_by strict "$2"
+    match "$output" "$3"
+    no_match "$output" "$4"
+    off "$1"
+    inside_by "$OFF" "$2"
+    match "$output" "$4"
+}
+
+# refuses SWITCH ERE: strict refuses the config, with the rule's name; with SWITCH it runs.
+refuses ()
+{
+    args true
+    try rt --policy strict run -b "$BUNDLE" "$ID"
+    refused "$2"
+    match "$output" "policy 'strict' .built in."
+    off "$1"
+    rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+}
+
+# file_by POLICY CONTROLLER FILE: what the container's cgroup has.
+file_by ()
+{
+    args sleep 1000
+    rt --policy "$1" run -d -b "$BUNDLE" --pid-file "$TMP/pid" "$ID" 3>&-
+    cat "$(host_cgroup "$2")/$3"
+    rt delete -f "$ID"
+}
+
+# limit SWITCH CONTROLLER FILE HELD: strict's value, and another one with SWITCH.
+limit ()
+{
+    eq "$(file_by strict "$2" "$3")" "$4"
+    off "$1"
+    no_match "$(file_by "$OFF" "$2" "$3")" "^$4\$"
+}
+
+@test "the root is read-only" {
+    holds '{"rootfs": {"readonly": false}}' 'touch /x && echo wrote' 'Read-only file system' wrote
+}
+
+@test "/tmp is a small tmpfs of its own" {
+    holds '{"rootfs": {"tmp": {"private": false}}}' "grep ' /tmp ' /proc/mounts || echo none" \
+        '^tmpfs /tmp tmpfs rw,nosuid,nodev,noexec,.*size=65536k,nr_inodes=16384' none
+}
+
+@test "a tmpfs of the config is capped: bytes and files" {
+    add_mount /srv tmpfs tmpfs size=1g
+    holds '{"rootfs": {"tmp": {"size": -1, "inodes": -1}}}' "grep ' /srv ' /proc/mounts
+        dd if=/dev/zero of=/srv/f bs=1M count=65 2>&1 | grep 'No space'" \
+        'size=65536k,nr_inodes=16384' 'size=1048576k'
+    inside_by strict 'dd if=/dev/zero of=/srv/f bs=1M count=65'
+    match "$output" 'No space left'
+}
+
+@test "/dev/shm is capped" {
+    edit '(.mounts[] | select (.destination == "/dev/shm")).options = ["size=1g"]'
+    holds '{"rootfs": {"shm": {"size": -1}}}' "grep ' /dev/shm ' /proc/mounts" 'size=65536k' \
+        'size=1048576k'
+}
+
+@test "a mount below /tmp is not hidden by the tmpfs there" {
+    mkdir "$TMP/project"
+    touch "$TMP/project/here"
+    add_mount /tmp/work bind "$TMP/project" rbind
+    inside_by strict 'ls /tmp/work; grep -c " /tmp " /proc/mounts'
+    eq "$output" $'here\n1'
+}
+
+@test "every mount is nosuid" {
+    mkdir "$TMP/project"
+    add_mount /mnt bind "$TMP/project" rbind suid
+    holds '{"mounts": {"nosuid": false}}' 'grep -v nosuid /proc/mounts; echo seen' '^seen' ' /mnt '
+    inside_by strict 'grep -v nosuid /proc/mounts; echo seen'
+    eq "$output" seen
+}
+
+@test "every mount but /dev and devpts is nodev" {
+    mkdir "$TMP/project"
+    add_mount /mnt bind "$TMP/project" rbind dev
+    holds '{"mounts": {"nodev": false}}' "grep ' / ' /proc/mounts; grep ' /mnt ' /proc/mounts" \
+        '/mnt .*nodev' '/mnt tmpfs rw,nosuid,relatime'
+    inside_by strict "grep -v nodev /proc/mounts | grep -v '^devtmpfs'"
+    eq "$(awk '{ print $2 }' <<<"$output" | sort)" $'/dev\n/dev/pts'
+}
+
+@test "no mount passes between host and container" {
+    mkdir "$TMP/project"
+    add_mount /mnt bind "$TMP/project" rbind rshared
+    holds "{\"namespaces\": {\"own\": [${OWN/\"mount\", /}]}}" 'cat /proc/self/mountinfo; echo seen' \
+        seen ' /mnt .* shared:'
+}
+
+@test "a bind that opens the host is refused, by what it is" {
+    ln -s /etc "$TMP/innocent"
+    add_mount /mnt bind "$TMP/innocent" rbind
+    refuses '{"mounts": {"guard": false}}' "mounts.guard.*'/etc'"
+}
+
+@test "a file system that is not known to be harmless is refused" {
+    add_mount /mnt ramfs ramfs
+    refuses '{"mounts": {"guard": false}}' "/mounts\[[0-9]*\].*rule 'mounts.type'.*ramfs"
+}
+
+@test "sysfs and cgroups are read-only" {
+    edit '(.mounts[] | select (.destination == "/sys")).options = ["rw"]'
+    holds '{"paths": {"readonly": []}}' "grep ' /sys ' /proc/mounts" '/sys sysfs ro' '/sys sysfs rw'
+}
+
+@test "all five capability sets are empty, whatever is asked for" {
+    edit '["CAP_SYS_ADMIN", "CAP_NET_RAW"] as $c | .process.capabilities = {bounding: $c,
+        effective: $c, permitted: $c, inheritable: $c, ambient: $c}'
+    holds '{"capabilities": ["ALL"], "seccomp": "engine"}' \
+        'grep Cap /proc/self/status | tr -s "\t\n" "  "' \
+        '^CapInh: 0{16} CapPrm: 0{16} CapEff: 0{16} CapBnd: 0{16} CapAmb: 0{16} $' \
+        'CapEff: 0000000000202000'
+}
+
+@test "no new privileges" {
+    holds '{"noNewPrivileges": false}' 'grep NoNewPrivs /proc/self/status' '1$' '0$'
+}
+
+@test "the strict filter stands" {
+    holds '{"seccomp": "engine"}' 'grep Seccomp: /proc/self/status' '2$' '0$'
+}
+
+@test "namespaces of its own: pid, ipc, uts, cgroup, network" {
+    local kind
+    for kind in pid ipc uts cgroup network; do
+        without_ns "$kind"
+    done
+    for kind in pid ipc uts cgroup net; do
+        inside_by strict "readlink /proc/self/ns/$kind"
+        match "$output" "^$kind:"
+        [ "$output" != "$(readlink "/proc/self/ns/$kind")" ] || fail "the host's: $output"
+    done
+    off "{\"namespaces\": {\"own\": []}, \"network\": \"engine\", \"cgroup\": \"engine\"}"
+    for kind in pid ipc uts cgroup net; do
+        inside_by "$OFF" "readlink /proc/self/ns/$kind"
+        eq "$output" "$(readlink "/proc/self/ns/$kind")"
+    done
+}
+
+@test "a namespace of a stranger is not joined" {
+    with_ns ipc "/proc/$$/ns/ipc"
+    holds '{"namespaces": {"join": "any"}}' \
+        "[ \$(readlink /proc/self/ns/ipc) = $(readlink /proc/self/ns/ipc) ] && echo joined || echo own" \
+        own joined
+}
+
+@test "a user namespace of a stranger is refused" {
+    args true
+    with_ns user "/proc/$$/ns/user"
+    edit 'del (.linux.uidMappings, .linux.gidMappings)'
+    try rt --policy strict run -b "$BUNDLE" "$ID"
+    refused "/linux/namespaces\[[0-9]*\].*rule 'namespaces.join' of policy 'strict'"
+}
+
+@test "only the listed devices" {
+    edit '.linux.devices = [{path: "/dev/kmsg", type: "c", major: 1, minor: 11}]'
+    holds '{"devices": {"any": true}}' 'ls /dev' '^zero$' '^kmsg$'
+}
+
+@test "a listed name does not open another device" {
+    edit '.linux.devices = [{path: "/dev/null", type: "c", major: 1, minor: 11}]'
+    holds '{"devices": {"any": true}}' 'stat -c %t:%T /dev/null' '1:3' '1:b'
+}
+
+@test "the cgroup lets listed devices only through" {
+    edit '.linux.resources.devices = [{allow: true, access: "rwm"}]'
+    limit '{"devices": {"any": true}}' devices devices.list "$(file_by strict devices devices.list)"
+    no_match "$(file_by strict devices devices.list)" '^a '
+}
+
+@test "memory has a ceiling, and there is no swap" {
+    edit '.linux.resources.memory = {limit: -1, swap: -1}'
+    limit '{"limits": {"memory": -1, "swap": -1}}' memory memory.limit_in_bytes 1073741824
+}
+
+@test "CPU time has a ceiling, and period and quota are one" {
+    edit '.linux.resources.cpu = {period: 50000, quota: 100000}'
+    limit '{"limits": {"milliCpus": -1}}' cpu cpu.cfs_quota_us 50000
+    edit '.linux.resources.cpu = {quota: -1}'
+    eq "$(file_by strict cpu cpu.cfs_quota_us)" 100000
+}
+
+@test "processes have a ceiling; -1 is none, 0 the least" {
+    edit '.linux.resources.pids = {limit: -1}'
+    limit '{"limits": {"pids": -1}}' pids pids.max 128
+    edit 'del (.linux.resources.pids)'
+    eq "$(file_by strict pids pids.max)" 128
+}
+
+@test "lower values stay" {
+    edit '.linux.resources |= (.pids = {limit: 10} | .memory = {limit: 33554432} |
+        .cpu = {quota: 20000, period: 100000}) |
+        .process.rlimits = [{type: "RLIMIT_NOFILE", soft: 64, hard: 100}]'
+    eq "$(file_by strict pids pids.max)" 10
+    eq "$(file_by strict memory memory.limit_in_bytes)" 33554432
+    eq "$(file_by strict cpu cpu.cfs_quota_us)" 20000
+    inside_by strict 'ulimit -n; ulimit -Hn'
+    eq "$output" $'64\n100'
+}
+
+@test "open files have a ceiling, and there are no core files" {
+    edit '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 4096, hard: 4096},
+        {type: "RLIMIT_CORE", soft: 4096, hard: 4096}]'
+    holds '{"limits": {"nofile": -1, "core": -1}}' 'echo $(ulimit -Hn) $(ulimit -c)' '^1024 0$' \
+        '^4096 [1-9]'
+}
+
+@test "priority is not raised" {
+    edit '.process.scheduler = {policy: "SCHED_OTHER", nice: -5}'
+    holds '{"limits": {"milliCpus": -1}}' 'set -- $(cat /proc/self/stat); echo ${19}' \
+        '^0$' '^-5$'
+}
+
+@test "masked and read-only paths, when the config has none" {
+    holds '{"paths": {"masked": [], "readonly": []}}' \
+        'ls /sys/firmware | grep -q . && echo seen || echo masked; grep -c " /proc/sys " /proc/mounts' \
+        $'masked' seen
+}
+
+@test "a sysctl of a namespace that is not its own is refused" {
+    with_ns ipc "/proc/$$/ns/ipc"
+    edit '.linux.sysctl = {"kernel.msgmax": "8192"}'
+    args true
+    off '{"namespaces": {"join": "any"}}'
+    try rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+    refused "/linux/sysctl/kernel.msgmax.*rule 'sysctl' of policy 'off'"
+    off '{"namespaces": {"join": "any"}, "sysctl": "any"}'
+    rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+}
+
+@test "identity unprivileged refuses root and runs a user" {
+    args true
+    off '{"identity": "unprivileged"}'
+    try rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+    refused "/process/user/uid.*rule 'identity' of policy 'off'"
+    edit '.process.user = {uid: 1000, gid: 1000}'
+    rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+}
+
+# exec_by POLICY OPTION...: what a privileged exec has under POLICY.
+exec_by ()
+{
+    args sleep 1000
+    rt --policy "$1" run -d -b "$BUNDLE" "$ID" 3>&-
+    shift
+    rt exec "$@" "$ID" sh -c 'id; grep -E "CapBnd|NoNewPrivs|Seccomp:" /proc/self/status
+        echo files $(ulimit -Hn)' 3>&-
+    rt delete -f "$ID"
+}
+
+@test "a privileged exec gets no more than the container" {
+    local has
+    has=$(exec_by strict --cap CAP_SYS_ADMIN)
+    match "$has" $'CapBnd:\t0{16}'
+    match "$has" $'NoNewPrivs:\t1'
+    match "$has" $'Seccomp:\t2'
+    match "$has" 'files 1024'
+    edit 'del (.process.capabilities)'
+    off '{"capabilities": ["ALL"]}'
+    match "$(exec_by "$OFF" --cap CAP_SYS_ADMIN)" $'CapBnd:\t0{16}'
+    off '{"capabilities": ["ALL"], "exec": "any"}'
+    match "$(exec_by "$OFF" --cap CAP_SYS_ADMIN)" $'CapBnd:\t0000000000200000'
+}
+
+@test "exec is not root where the container is not" {
+    edit '.process.user = {uid: 1000, gid: 1000}'
+    match "$(exec_by strict --user 0:0)" 'uid=1000.* gid=1000'
+    match "$(exec_by strict --user 7:7)" 'uid=7 gid=7'
+    off '{"exec": "any"}'
+    match "$(exec_by "$OFF" --user 0:0)" 'uid=0'
+}
+
+@test "annotations ask for more, as far as the policy allows" {
+    edit '.annotations = {"io.agentrt.pids": "200"}'
+    args true
+    try rt --policy strict run -b "$BUNDLE" "$ID"
+    refused "/annotations/io.agentrt.pids.*rule 'allow.pids' of policy 'strict'"
+    off '{"allow": {"pids": 256}}'
+    eq "$(file_by "$OFF" pids pids.max)" 200
+    edit '.annotations = {"io.agentrt.pids": "257"}'
+    args true
+    try rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+    refused "allow.pids' of policy 'off' .$OFF.*up to 256"
+    edit '.annotations = {"io.agentrt.nosuch": "1"}'
+    try rt --policy strict run -b "$BUNDLE" "$ID"
+    refused 'io.agentrt.nosuch.*memory.*pids'
+}
+
+@test "conflict: refuse makes a tightening an error with rule, place and file" {
+    off '{"conflict": "refuse"}'
+    args true
+    try rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+    refused "^agentrt: /[a-z].*refused by rule '.*' of policy 'off' .$OFF"
+}
+
+@test "nothing is silent: the log, and the state's annotations" {
+    edit '.annotations = {"io.agentrt.policy": "forged"}'
+    args sleep 1000
+    rt --policy strict --log "$TMP/log" --log-format json run -d -b "$BUNDLE" "$ID" 3>&-
+    eq "$(jq -r .level "$TMP/log")" info
+    match "$(jq -r .msg "$TMP/log")" "policy 'strict' .*limits.memory"
+    eq "$(rt state "$ID" | jq -r '.annotations["io.agentrt.policy"]')" strict
+    match "$(rt state "$ID" | jq -r '.annotations["io.agentrt.tightened"]')" limits.memory
+    rt delete -f "$ID"
+}
+
+@test "the log of a failed start is one JSON document" {
+    args /no/such/program
+    try rt --policy strict --log "$TMP/log" --log-format json run -b "$BUNDLE" "$ID"
+    [ "$status" -ne 0 ]
+    eq "$(wc -l <"$TMP/log")" 1
+    eq "$(jq -r .level "$TMP/log")" error
+}
+
+@test "a control that this host cannot enforce stops the start" {
+    args true
+    [ -d /sys/fs/cgroup/memory ] || skip "no cgroup v1 memory controller to hide"
+    # shellcheck disable=SC2016
+    try unshare --mount bash -c 'umount /sys/fs/cgroup/memory && exec "$@"' - \
+        "$AGENTRT" --root "$ROOT" --policy strict run -b "$BUNDLE" "$ID"
+    refused "^agentrt: control 'limits.memory' of policy 'strict' cannot be enforced on this host"
+    match "$output" "no cgroup controller 'memory'.*cgroup_enable=memory"
+    try rt --policy strict --cgroup-manager disabled run -b "$BUNDLE" "$ID"
+    refused "control 'limits.memory' of policy 'strict' cannot be enforced.*cgroup-manager disabled"
+}
+
+@test "explain needs no privilege, and says what is refused" {
+    add_mount /mnt bind /etc rbind
+    try rt --policy strict explain -b "$BUNDLE"
+    rc 1
+    match "$output" "refused .*/etc on /mnt"
+    match "$output" "refused: nothing is started"
+    eq "$(tail -n 1 "$TMP/output" | cut -d " " -f 1)" agentrt: # behind what was printed
+    status=0
+    rt --policy strict explain --json -b "$BUNDLE" >"$TMP/json" 2>/dev/null || status=$?
+    rc 1
+    eq "$(jq -r '[.refused, .policy.name] | join (" ")' "$TMP/json")" 'true strict'
+}
