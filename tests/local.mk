@@ -13,6 +13,7 @@ include %D%/lib/local.mk
 include %D%/integration/local.mk
 include %D%/fault/local.mk
 include %D%/engines/local.mk
+include %D%/workloads/local.mk
 include %D%/lint/local.mk
 include %D%/fuzz/local.mk
 include %D%/golden/local.mk
