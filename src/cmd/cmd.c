@@ -139,7 +139,9 @@ static int run_command (const struct command *command, struct call *c, int *ret_
     if (!options)
         return err_oom (e);
     if (args_parse (&command->rule, c->operands + 1, options, c->arena, &args, e) < 0)
-        return err_add (e, "%s", command->name);
+        return err_set (e, e->code, "%s: %.300s: see %s %s --help", command->name,
+                        (const char *)arena_strdup (c->arena, e->msg) ?: "", c->program,
+                        command->name);
     if (args.help) {
         help_command (stdout, c->program, command);
         *ret_status = EXIT_SUCCESS;
@@ -182,7 +184,8 @@ static int run_line (struct call *c, struct globals *g, int *ret_status, struct 
 
     /* Before 5.18 execve may leave argv without any element. */
     if (args_parse (&global_rule, c->argv + (c->argv[0] != NULL), g, c->arena, &args, e) < 0)
-        return -e->code;
+        return err_set (e, e->code, "%.400s: see %s --help",
+                        (const char *)arena_strdup (c->arena, e->msg) ?: "", c->program);
     if (args.help || g->version) {
         (args.help ? help_all : version_print) (stdout, c->program);
         *ret_status = EXIT_SUCCESS;

@@ -6,6 +6,13 @@
 #include "base/str.h"
 #include "exec/run.h"
 
+/* The text that engines look for, then what helps a person who is in another state root. */
+static int not_there (const struct run *r, const char *id, struct err *e)
+{
+    return err_set (e, ENOENT, "container does not exist: '%s' (in the state root '%.200s')", id,
+                    r->env->root);
+}
+
 int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
 {
     int result;
@@ -16,8 +23,10 @@ int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
     if (result < 0)
         return result;
     if (r->root_dir < 0)
-        return err_set (e, ENOENT, "container does not exist");
+        return not_there (r, id, e);
     result = state_open (r->root_dir, id, state_flags, r->arena, &r->state, e);
+    if (result == -ENOENT)
+        return not_there (r, id, e);
     if (result < 0 || !r->state.saved)
         return result;
     r->saved = *r->state.saved;

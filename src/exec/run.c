@@ -3,21 +3,32 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "exec/sync.h"
 
 /* From the end of a child's descriptors to its own. */
 #define END_TIMEOUT_MS 10000
 
+static int64_t us_now (void)
+{
+    struct timespec t = { 0 };
+
+    (void)clock_gettime (CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 void run_init (struct run *r, const struct container_env *env, struct arena *a)
 {
-    *r = (struct run){ .env = env, .arena = a };
+    *r = (struct run){ .env = env, .arena = a, .begun = us_now () };
     r->root_dir = r->bundle_dir = r->procfs = r->console = r->tty_parent = r->init_pidfd = -1;
     r->sync = r->sync_child = r->pidfd = r->gate_conn = r->signals = -1;
     r->network.fd = r->state.dir = r->state.root = -1;
@@ -117,6 +128,20 @@ int run_await_exec (const struct run *r, struct err *e)
 
 /* ---- the list ---- */
 
+/* For --debug: each of the parent's rows, when it begins. The child says nothing: between clone and
+ * execve nothing is written but its last word. */
+static void tell_step (const struct run *r, const struct step *s)
+{
+    char text[128];
+    int64_t at = us_now () - r->begun;
+
+    if (!r->env->note || !s->undo)
+        return;
+    (void)snprintf (text, sizeof text, "+%lld.%03lld ms: step %s", (long long)(at / 1000),
+                    (long long)(at % 1000), s->name);
+    r->env->note (LOG_DEBUG, text);
+}
+
 /* One row: act, then ask the kernel. A check that fails is an error like any other. */
 static int step_do (const struct step *s, struct run *r, struct err *e)
 {
@@ -134,8 +159,12 @@ static int steps_walk (const struct step *steps, size_t n, struct run *r, size_t
 {
     for (*ret_done = 0; *ret_done < n;) {
         const struct step *s = &steps[(*ret_done)++];
-        int result = s->wanted (&r->plan) ? step_do (s, r, e) : 0;
+        int result;
 
+        if (!s->wanted (&r->plan))
+            continue;
+        tell_step (r, s);
+        result = step_do (s, r, e);
         if (result < 0)
             return result;
     }

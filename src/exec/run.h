@@ -33,6 +33,7 @@ struct run {
     const struct container_exec_options *exec;     /* NULL in create and run */
     bool starts_at_once;                           /* run: no gate for a later `start` */
     struct arena *arena;
+    int64_t begun; /* CLOCK_MONOTONIC microseconds: what --debug counts from */
 
     /* decided */
     const struct oci_config *config;

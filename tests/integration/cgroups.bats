@@ -323,3 +323,64 @@ teardown ()
     [ $SECONDS -le 5 ] || fail "it took $SECONDS s"
     for h in /sys/fs/cgroup/*/; do rmdir "$h$MARK/box" "$h$MARK"; done
 }
+
+@test "a second container in the cgroup of a first: refused, and the first one lives" {
+    running
+    try rt run -b "$BUNDLE" "${ID}b"
+    refused "container's cgroup is not empty: 1 process"
+    eq "$(status_of)" running
+    edit 'del (.linux.cgroupsPath)'
+    rt run -d -b "$BUNDLE" "${ID}c" </dev/null >/dev/null 2>&1 3>&-
+    try timeout 30 "$AGENTRT" --root "$TMP/other" run -b "$BUNDLE" "${ID}c" # same default path
+    refused "container's cgroup is not empty: 1 process"
+    eq "$(status_of "${ID}c")" running
+    rt delete -f "${ID}c"
+    rt delete -f "$ID"
+}
+
+@test "an empty left-over at the default path is made anew, without its limits, and goes" {
+    edit 'del (.linux.cgroupsPath)'
+    mkdir -p "/sys/fs/cgroup/pids/$ID/old"
+    echo 3 >"/sys/fs/cgroup/pids/$ID/pids.max"
+    running
+    eq "$(file pids pids.max)" max
+    [ ! -e "$(host_cgroup pids)/old" ]
+    rt delete -f "$ID"
+    eq "$(find /sys/fs/cgroup -type d -name "$ID")" ""
+}
+
+@test "pods: cgroups below one another; the outer one stays until its own container goes" {
+    running
+    edit --arg p "/$MARK/box/inner" '.linux.cgroupsPath = $p'
+    rt run -d -b "$BUNDLE" "${ID}b" </dev/null >/dev/null 2>&1 3>&-
+    rt delete -f "${ID}b"
+    eq "$(status_of)" running
+    eq "$(find /sys/fs/cgroup -type d -name inner -path "*$MARK*")" ""
+    rt delete -f "$ID"
+}
+
+@test "what a container nests, freezes and makes threaded in its cgroups: delete -f takes all" {
+    running
+    v1=$(host_cgroup freezer) v2=/sys/fs/cgroup/unified/$MARK/box
+    mkdir -p "$v1/a/b" "$v2/a/b" "$v2/t"
+    for d in $(seq 100); do mkdir "$v2/n$d" "$v1/n$d"; done
+    sleep 1000 3>&- &
+    echo $! >"$v1/a/b/cgroup.procs"
+    echo $! >"$v2/a/b/cgroup.procs"
+    echo FROZEN >"$v1/a/freezer.state"
+    echo 1 >"$v2/a/b/cgroup.freeze"
+    echo threaded >"$v2/t/cgroup.type" || true
+    SECONDS=0
+    LIMIT=10 try rt delete -f "$ID"
+    rc 0
+    [ $SECONDS -le 5 ] || fail "it took $SECONDS s"
+    wait $! || true
+    [ ! -e "$v1" ] && [ ! -e "$v2" ]
+}
+
+@test "pids: 0 is a limit of the container's first process alone" {
+    edit '.linux.resources.pids = {limit: 0}'
+    running
+    eq "$(file pids pids.max)" 1
+    rt delete -f "$ID"
+}

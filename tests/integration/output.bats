@@ -234,3 +234,30 @@ three_processes ()
     rc 0
     eq "$output" up
 }
+
+@test "--debug tells each step as it begins, with its time" {
+    args true
+    try rt --debug run -b "$BUNDLE" "$ID"
+    rc 0
+    match "$output" 'agentrt: debug: \+[0-9]+\.[0-9]{3} ms: step load$'
+    match "$output" 'agentrt: debug: \+[0-9]+\.[0-9]{3} ms: step hand_over$'
+    # Those before the sealed copy of the program runs are done twice.
+    eq "$(grep -o 'step [a-z_]*' <<<"$output" | sort | uniq -d |
+        grep -vxE 'step (load|policy|plan|seal)')" ""
+    try rt run -b "$BUNDLE" "$ID"
+    eq "$output" ""
+}
+
+@test "a mistyped option or command says where help is; an unknown id says where it was looked for" {
+    try rt --nonsense
+    refused 'unknown option --nonsense: see agentrt --help'
+    try rt list --nonsense
+    refused 'list: unknown option --nonsense: see agentrt list --help'
+    try rt nonsense
+    refused "unknown command 'nonsense': see agentrt --help"
+    try rt state "$ID"
+    refused "container does not exist: '$ID' \(in the state root '$ROOT'\)"
+    mkdir -p "$ROOT"
+    try rt kill "$ID"
+    refused "container does not exist: '$ID' \(in the state root '$ROOT'\)"
+}

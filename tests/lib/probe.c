@@ -9,9 +9,9 @@
  *   probe reopen PATH               opens PATH for writing by way of a held descriptor
  *   probe listen PATH               a socket at PATH, whose one place to wait is taken for good
  *   probe cut|change BUNDLE ROOT ID
- *                                   creates (cut) or runs (change) a container with $AGENTRT from the
- *                                   good config.json of BUNDLE, cut off before every byte, or with
- *                                   one byte changed; prints what went wrong
+ *                                   creates (cut) or runs (change) a container with $AGENTRT from
+ *                                   the good config.json of BUNDLE, cut off before every byte, or
+ *                                   with one byte changed; prints what went wrong
  *   probe broken BUNDLE ROOT ID FILE...
  *                                   creates one from each FILE.json, which must be refused with the
  *                                   text in FILE.expect and leave nothing; likewise
