@@ -55,7 +55,7 @@ static int print_features (const struct oci_features_linux *linux_, struct err *
         .linux_ = linux_,
         .annotations = annotations,
         .n_annotations = ARRAY_LEN (annotations),
-        .potentially_unsafe_config_annotations = unsafe_annotations,
+        NAMES (potentially_unsafe_config_annotations, unsafe_annotations),
     };
 
     if (oci_emit (&oci_features_type, &features, OCI_PRETTY, &out, e) < 0)

@@ -89,7 +89,8 @@ three_processes ()
         and .linux.seccomp.enabled == true
         and (.linux.seccomp.actions | index ("SCMP_ACT_ERRNO") != null)
         and (.linux.seccomp.operators | index ("SCMP_CMP_MASKED_EQ") != null)
-        and .linux.mountExtensions.idmap.enabled == true' "$TMP/features"
+        and .linux.mountExtensions.idmap.enabled == true
+        and .potentiallyUnsafeConfigAnnotations == ["io.agentrt."]' "$TMP/features"
     eq "$(timeout 10 "$AGENTRT" features | jq -c .)" "$(jq -c . "$TMP/features")"
 }
 

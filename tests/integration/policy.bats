@@ -136,3 +136,52 @@ policy ()
         $'0000000000000000\n1\n2'
     rt delete -f "$ID"
 }
+
+# asking KEY VALUE TEXT: runs TEXT under p.json in a container whose config asks for KEY.
+asking ()
+{
+    script "$3"
+    edit --arg k "io.agentrt.$1" --arg v "$2" '.annotations = {($k): $v} | del (.process.rlimits)'
+    try rt --policy "$POLICIES/p.json" run -b "$BUNDLE" "$ID"
+}
+
+@test "what may be asked for: up to the policy's limit, and not beyond" {
+    policy p.json '{"allow": {"nofile": 4096, "writableRoot": true, "capabilities": ["CAP_KILL"]}}'
+    asking nofile 2048 'ulimit -n'
+    rc 0
+    eq "$output" 2048
+    asking writableRoot true 'touch /x && echo made'
+    eq "$output" made
+    asking capabilities CAP_KILL 'grep CapBnd /proc/self/status'
+    eq "$output" $'CapBnd:\t0000000000000020'
+    asking nofile 8192 true
+    refused "nofile: refused by rule 'allow.nofile' of policy 'p' .*the policy allows up to 4096"
+    match "$output" "$POLICIES/p.json"
+    asking capabilities CAP_KILL,CAP_SYS_ADMIN true
+    refused "the policy does not allow 'CAP_SYS_ADMIN'"
+}
+
+@test "what a policy does not mention, or allows as null or as nothing, cannot be asked for" {
+    local allow
+    for allow in '{}' '{"allow": null}' '{"allow": {}}' '{"allow": {"memory": null, "nofile": 0}}' \
+        '{"allow": {"capabilities": [], "writableRoot": false, "network": "none"}}' \
+        '{"extend": "./q.json"}'; do
+        policy p.json "$allow"
+        policy q.json '{"allow": {"memory": -1, "nofile": -1, "writableRoot": true,
+            "network": "engine", "capabilities": ["CAP_KILL"]}}'
+        asking memory 4g true
+        refused "rule 'allow.memory'"
+        asking memory 0 true
+        refused "rule 'allow.memory'"
+        asking nofile 2048 true
+        refused "rule 'allow.nofile'"
+        asking writableRoot true true
+        refused "rule 'allow.writableRoot'"
+        asking network engine true
+        refused "rule 'allow.network'"
+        asking capabilities CAP_KILL true
+        refused "rule 'allow.capabilities'"
+        asking everything true true
+        refused "there is no such request"
+    done
+}
