@@ -15,6 +15,8 @@
  *   probe broken BUNDLE ROOT ID FILE...
  *                                   creates one from each FILE.json, which must be refused with the
  *                                   text in FILE.expect and leave nothing; likewise
+ *   probe abstract-listen NAME      a listening socket in the abstract namespace, until killed
+ *   probe abstract-connect NAME     connects to it: nothing, or the name of the error
  *   probe seize STOP                attaches as a debugger to every process that appears, until
  *                                   there is a file STOP; prints the names of those that it got
  *   probe rob STOP                  the same, and prints what each holds: descriptors from 3 on,
@@ -28,6 +30,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -454,6 +457,20 @@ static bool is_mangling (int argc, char **argv)
 {
     return (argc == 5 && (strcmp (argv[1], "cut") == 0 || strcmp (argv[1], "change") == 0)) ||
            (argc >= 6 && strcmp (argv[1], "broken") == 0);
+/* NAME has no file: it belongs to the network namespace. */
+static int abstract (const char *name, bool serve)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    int sock = socket (AF_UNIX, SOCK_STREAM, 0);
+    int len = snprintf (addr.sun_path + 1, sizeof addr.sun_path - 1, "%s", name);
+    socklen_t size = (socklen_t)offsetof (struct sockaddr_un, sun_path) + 1 + (socklen_t)len;
+
+    if (serve)
+        return bind (sock, (const struct sockaddr *)&addr, size) < 0 || listen (sock, 8) < 0 ||
+               pause ();
+    if (connect (sock, (const struct sockaddr *)&addr, size) < 0)
+        (void)puts (strerrorname_np (errno));
+    return 0;
 }
 
 int main (int argc, char **argv)
@@ -470,6 +487,10 @@ int main (int argc, char **argv)
         return reopen (argv[2]);
     if (argc == 3 && strcmp (argv[1], "listen") == 0)
         return listen_full (argv[2]);
+    if (argc == 3 && strcmp (argv[1], "abstract-listen") == 0)
+        return abstract (argv[2], true);
+    if (argc == 3 && strcmp (argv[1], "abstract-connect") == 0)
+        return abstract (argv[2], false);
     if (argc == 3 && strcmp (argv[1], "seize") == 0)
         return seize (argv[2], false);
     if (argc == 3 && strcmp (argv[1], "rob") == 0)
