@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "exec/facts.h"
 #include "exec/run.h"
+#include "exec/subid.h"
 
 /* ---- facts ---- */
 int facts_guard (const struct policy *policy, const char *bundle, const char *state_root,
@@ -37,6 +38,64 @@ int facts_guard (const struct policy *policy, const char *bundle, const char *st
     return 0;
 }
 
+/* Whose the namespaces are that the config joins. The root may not be there yet. */
+static int look_at_pod (struct run *r, struct policy_input *in, struct err *e)
+{
+    const struct oci_policy *doc = r->given_policy.doc;
+    AUTO_FD root = -1;
+    struct pod_query q = { .config = r->config,
+                           .policy = &r->given_policy,
+                           .without_network = doc->network == OCI_NETWORK_NONE };
+
+    if (doc->namespaces->join != OCI_JOIN_POD)
+        return 0;
+    if (state_open_root (r->env->root, false, &root, e) < 0)
+        return -e->code;
+    q.root = root;
+    if (pod_look (&q, r->arena, &r->pod, e) < 0)
+        return -e->code;
+    in->facts.joins = r->pod.joins;
+    return 0;
+}
+
+static bool maps_host_root (const struct oci_id_mapping *maps, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (maps[i].host_id == 0)
+            return true;
+    return false;
+}
+
+/* The engine has made a user namespace of its own, whose ids stay. */
+static bool has_userns (const struct oci_linux *l)
+{
+    for (size_t i = 0; l && i < l->n_namespaces; i++)
+        if (l->namespaces[i].type == OCI_NS_USER)
+            return !maps_host_root (l->uid_mappings, l->n_uid_mappings) &&
+                   !maps_host_root (l->gid_mappings, l->n_gid_mappings);
+    return false;
+}
+
+static int look_for_ids (struct run *r, struct policy_input *in, struct err *e)
+{
+    struct oci_id_mapping *maps = arena_calloc (r->arena, 2, sizeof *maps);
+    struct subid ids;
+    const char *state = arena_printf (r->arena, "%s/%s", r->env->root, r->create->id);
+
+    if (r->given_policy.doc->identity != OCI_IDENTITY_USERNS || has_userns (r->config->linux_))
+        return 0;
+    if (!maps || !state)
+        return err_oom (e);
+    if (subid_choose (state, r->arena, &ids, &r->ids_lock, e) < 0)
+        return -e->code;
+    maps[0] = (struct oci_id_mapping){ .host_id = ids.uid, .size = SUBID_SIZE };
+    maps[1] = (struct oci_id_mapping){ .host_id = ids.gid, .size = SUBID_SIZE };
+    in->facts.uid_map = &maps[0];
+    in->facts.gid_map = &maps[1];
+    in->facts.n_uid_map = in->facts.n_gid_map = 1;
+    return 0;
+}
+
 static int look (struct run *r, struct policy_input *in, struct err *e)
 {
     struct rlimit nofile;
@@ -50,7 +109,8 @@ static int look (struct run *r, struct policy_input *in, struct err *e)
         return -e->code;
     if (r->exec) /* its mounts were judged when they were made */
         return 0;
-    if (facts_path (r->bundle_dir, r->arena, &bundle, e) < 0)
+    if (look_at_pod (r, in, e) < 0 || look_for_ids (r, in, e) < 0 ||
+        facts_path (r->bundle_dir, r->arena, &bundle, e) < 0)
         return -e->code;
     return facts_guard (&r->given_policy, bundle, r->env->root, in, r->arena, e);
 }

@@ -156,7 +156,11 @@ static int parent_claim (struct run *r, struct err *e)
 {
     int result = state_open_root (r->env->root, true, &r->root_dir, e);
 
-    return result < 0 ? result : state_claim (r->root_dir, r->create->id, &r->state, e);
+    if (result == 0)
+        result = state_claim (r->root_dir, r->create->id, &r->state, e);
+    cleanup_fd (&r->ids_lock); /* the state is there */
+    r->ids_lock = -1;
+    return result;
 }
 
 static int parent_claim_check (struct run *r, struct err *e)

@@ -70,7 +70,8 @@ static bool is_member (const struct search *s, const struct oci_saved_state *sav
     const char *pod = pod_name (saved->annotations, saved->n_annotations);
 
     return strcmp (pod ?: saved->id, s->pod) == 0 && saved->owner == geteuid () &&
-           !saved->creating && strcmp (saved->policy, s->q->policy) == 0;
+           !saved->creating && saved->policy_digest &&
+           strcmp (saved->policy_digest, s->q->policy->digest) == 0;
 }
 
 /* False: it is none, or what it is cannot be found out. */

@@ -8,6 +8,7 @@
  */
 #include "ns/ns.h"
 #include "policy/joins.h"
+#include "policy/policy.h"
 
 struct pod {
     const struct policy_join *joins; /* one for each namespace of the config; NULL: it joins none */
@@ -17,7 +18,7 @@ struct pod {
 struct pod_query {
     int root; /* the state root; -1: there is none yet, and so no other container */
     const struct oci_config *config;
-    const char *policy;   /* what state.json of a container under the same policy has */
+    const struct policy *policy;
     bool without_network; /* the policy says so: only an own network namespace may be shared */
 };
 

@@ -79,6 +79,9 @@ int prepare_create (struct run *r, struct err *e)
     if (result == 0)
         result = ns_prepare (&r->plan, &r->ns, e);
     if (result == 0)
+        result = pod_check (&r->pod, &r->plan, &r->ns, e);
+    pod_close (&r->pod);
+    if (result == 0)
         result = mnt_prepare (&r->plan, r->arena, &r->sources, e);
     if (result == 0)
         result = prepare_console (r, r->create->console_socket, detached, e);

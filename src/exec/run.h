@@ -22,6 +22,7 @@
 #include "mnt/mnt.h"
 #include "ns/network.h"
 #include "ns/ns.h"
+#include "exec/pod.h"
 #include "plan/plan.h"
 #include "policy/apply.h"
 #include "state/gate.h"
@@ -41,6 +42,8 @@ struct run {
     struct policy given_policy;
     struct policy_result policy;
     struct plan plan;
+    struct pod pod; /* the containers whose namespaces are joined */
+    int ids_lock;   /* held until the state is there that has the chosen ids, else -1 */
 
     /* the host's side */
     int root_dir;   /* state root */
