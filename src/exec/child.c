@@ -210,6 +210,7 @@ static int child_loopback_check (struct run *r, struct err *e)
 
 static int child_network_own (struct run *r, struct err *e)
 {
+    r->mnt.network = &r->network;
     return ns_network_make (&r->plan, r->procfs, &r->network, e);
 }
 

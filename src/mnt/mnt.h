@@ -9,6 +9,7 @@
  * container can change (CVE-2021-30465, CVE-2024-45310), never in the host's mount namespace.
  */
 #include "mnt/tree.h"
+#include "ns/network.h"
 #include "plan/plan.h"
 
 /* One cgroup hierarchy of the host, for mounts of type cgroup. */
@@ -49,9 +50,10 @@ void mnt_sources_close (struct mnt_sources *s);
 struct mnt {
     const struct plan *plan;
     struct mnt_sources *src;
-    int root;               /* O_PATH descriptor of the container's root, once attached */
-    int dev;                /* O_PATH descriptor of its /dev, once mnt_devices ran */
-    struct tree_id root_id; /* of the root, for the checks */
+    const struct ns_network *network; /* the own one, if there is to be one: for sysfs */
+    int root;                         /* O_PATH descriptor of the container's root, once attached */
+    int dev;                          /* O_PATH descriptor of its /dev, once mnt_devices ran */
+    struct tree_id root_id;           /* of the root, for the checks */
     struct tree_id mask_id; /* of the folder that covers masked folders, once there is one */
 };
 

@@ -216,7 +216,7 @@ static int sysfs_refused (const struct plan *p, struct err *e)
 {
     bool owns_user = p->is_rootless || p->ns[NS_USER].mode != NS_INHERIT;
 
-    if (owns_user && p->ns[NS_NET].mode != NS_MAKE)
+    if (owns_user && p->ns[NS_NET].mode != NS_MAKE && !p->own_network)
         return bind_host_sys (e);
     return err_set (
         e, EPERM,
@@ -296,7 +296,8 @@ static int mount_new (const struct mnt *m, const struct plan_mount *pm, int targ
                         .label = pm->label,
                         .sb_set = pm->sb_set & ~(by_mount ? (uint64_t)MS_RDONLY : 0),
                         .sb_clear = pm->sb_clear & ~(by_mount ? (uint64_t)MS_RDONLY : 0),
-                        .attrs = mount_attrs (pm) & ~late };
+                        .attrs = mount_attrs (pm) & ~late,
+                        .network = strcmp (pm->fstype, "sysfs") == 0 ? m->network : NULL };
     AUTO_FD fd = -1;
     char mode[8];
     int r = covers ? folder_mode (pm, target, mode, &nf, e) : 0;

@@ -107,8 +107,11 @@ static int set_all (int fs, const struct newfs *nf, struct err *e)
 
 static int open_context (const struct newfs *nf, struct err *e)
 {
-    int fs = fsopen (nf->type, FSOPEN_CLOEXEC);
+    int fs;
 
+    if (nf->network)
+        return ns_network_fsopen (nf->network, nf->type, e);
+    fs = fsopen (nf->type, FSOPEN_CLOEXEC);
     if (fs < 0 && errno == ENODEV)
         return err_set (e, ENODEV, "this kernel has no file system '%s'", nf->type);
     return fs >= 0 ? fs : err_sys (e, "file system %s", nf->type);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "libocispec/err.h"
+#include "ns/network.h"
 
 struct newfs {
     const char *type;
@@ -19,7 +20,8 @@ struct newfs {
     const char *mode;        /* octal permissions of a tmpfs root, or NULL */
     uint64_t sb_set;         /* MS_* of the file system itself */
     uint64_t sb_clear;
-    uint64_t attrs; /* MOUNT_ATTR_* of the mount */
+    uint64_t attrs;                   /* MOUNT_ATTR_* of the mount */
+    const struct ns_network *network; /* the network namespace that a sysfs shows; NULL: ours */
 };
 
 /* Returns the descriptor of the mount. -EPERM from fsopen, the file system or fsmount comes back as

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdalign.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include "base/fd.h"
 #include "join.h"
 
-#define MAKER_STACK  ((size_t)64 * 1024)
+#define TASK_STACK   ((size_t)64 * 1024)
 #define NET_DEV_MAX  8192
 #define HEADER_LINES 2
 
@@ -48,27 +49,62 @@ static int maker_main (void *arg)
     return 0;
 }
 
-/* The caller must not go there and back: the namespace that it would have to return to may belong
- * to the host, over which the root of a user namespace has no right. */
-int ns_network_make (const struct plan *p, int procfs, struct ns_network *ret, struct err *e)
+/* A task that shares memory and descriptors with the caller, which waits for it. The caller must
+ * not go there and back itself: the namespace that it would have to return to may belong to the host,
+ * over which the root of a user namespace has no right. */
+static int run_task (int (*task) (void *), void *arg, int flags, struct err *e)
 {
-    alignas (16) char stack[MAKER_STACK];
-    struct maker m = { .plan = p, .procfs = procfs, .fd = -1, .result = -ECHILD, .err = e };
-    int r = ns_stat (procfs, 0, NS_NET, &ret->engine, e);
-    pid_t pid;
+    alignas (16) char stack[TASK_STACK];
+    pid_t pid =
+        clone (task, stack + sizeof stack, flags | CLONE_VM | CLONE_VFORK | CLONE_FILES, arg);
 
-    if (r < 0)
-        return r;
-    pid = clone (maker_main, stack + sizeof stack,
-                 CLONE_NEWNET | CLONE_VM | CLONE_VFORK | CLONE_FILES, &m);
     if (pid < 0)
-        return err_sys (e, "make the own network namespace");
+        return err_sys (e, "own network namespace: start a task in it");
     while (waitpid (pid, NULL, __WALL) < 0 && errno == EINTR)
         ;
+    return 0;
+}
+
+int ns_network_make (const struct plan *p, int procfs, struct ns_network *ret, struct err *e)
+{
+    struct maker m = { .plan = p, .procfs = procfs, .fd = -1, .result = -ECHILD, .err = e };
+    int r = ns_stat (procfs, 0, NS_NET, &ret->engine, e);
+
+    if (r == 0)
+        r = run_task (maker_main, &m, CLONE_NEWNET, e);
+    if (r < 0)
+        return r;
     if (m.result < 0)
         return err_add (e, "own network namespace");
     ret->fd = m.fd;
     return 0;
+}
+
+struct opener {
+    int network;
+    const char *type;
+    int fd, code;
+};
+
+static int opener_main (void *arg)
+{
+    struct opener *o = arg;
+
+    if (setns (o->network, CLONE_NEWNET) == 0)
+        o->fd = fsopen (o->type, FSOPEN_CLOEXEC);
+    o->code = errno;
+    return 0;
+}
+
+int ns_network_fsopen (const struct ns_network *n, const char *type, struct err *e)
+{
+    struct opener o = { .network = n->fd, .type = type, .fd = -1 };
+    int r = run_task (opener_main, &o, 0, e);
+
+    if (r < 0 || o.fd >= 0)
+        return r < 0 ? r : o.fd;
+    errno = o.code;
+    return err_sys (e, "file system %s of the own network namespace", type);
 }
 
 int ns_network_make_check (const struct ns_network *n, int procfs, struct err *e)

@@ -21,6 +21,10 @@ struct ns_network {
 int ns_network_make (const struct plan *p, int procfs, struct ns_network *ret, struct err *e);
 int ns_network_make_check (const struct ns_network *n, int procfs, struct err *e);
 
+/* fsopen in it, before it is entered: a sysfs shows the links of the namespace that it was opened
+ * in. */
+int ns_network_fsopen (const struct ns_network *n, const char *type, struct err *e);
+
 /* Enters it for good. Needs CAP_SYS_ADMIN in effect, in the user namespace it was made in. */
 int ns_network_enter (struct ns_network *n, struct err *e);
 /* The caller is in it, not in the engine's, and no link but lo is there. */

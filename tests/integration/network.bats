@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Policy `network: none`: the workload has lo alone, whatever the engine prepared, hooks added or the
-# config asks for; containers of one pod share it. With NETWORK=engine the control is off, and every
-# test here but those of what an engine sees must fail.
+# config asks for; containers of one pod share it. With NETWORK=engine JOIN=any OWN= in the environment
+# the controls are off, and each test of what is kept away must fail.
 
 load ../lib/helpers
 
@@ -14,7 +14,7 @@ prepare ()
 policy ()
 {
     printf '{"extend": "oci", "network": "%s", "namespaces": {"own": [%s], "join": "%s"}}' "$1" \
-        '"network", "ipc", "uts", "pid"' "$2" >"$TMP/policy.json"
+        "${OWN-\"network\", \"ipc\", \"uts\", \"pid\"}" "$2" >"$TMP/policy.json"
 }
 
 # nt ARGUMENT...: the runtime under that policy.
@@ -30,11 +30,11 @@ isolated ()
     try nt run -b "$BUNDLE" "$ID"
 }
 
-# up [ID]: a running container, its pid in $TMP/pid.
+# up: a running container, its pid in $TMP/pid.
 up ()
 {
-    nt create -b "$BUNDLE" --pid-file "$TMP/pid" "${1:-$ID}" </dev/null >"$TMP/out" 2>&1 3>&-
-    nt start "${1:-$ID}" 3>&-
+    nt create -b "$BUNDLE" --pid-file "$TMP/pid" "$ID" </dev/null >"$TMP/out" 2>&1 3>&-
+    nt start "$ID" 3>&-
 }
 
 netns_of ()
@@ -94,11 +94,13 @@ only_lo ()
 }
 
 @test "no routes, and lo answers" {
-    script 'ip route; ip -6 route | grep -v " dev lo"; grep -vc Iface /proc/net/route; httpd -p 127.0.0.1:80 -h /etc
+    script 'ip route; ip -6 route | grep -v " dev lo"; grep -vc Iface /proc/net/route
+        httpd -p 127.0.0.1:80 -h /etc
         wget -qO- http://127.0.0.1/passwd | head -1'
     nt create -b "$BUNDLE" --pid-file "$TMP/pid" "$ID" </dev/null >"$TMP/log" 2>&1 3>&-
     a_link "$(cat "$TMP/pid")" eng0
-    nsenter -n -t "$(cat "$TMP/pid")" sh -c 'ip addr add 10.9.9.2/24 dev eng0p; ip link set eng0p up'
+    nsenter -n -t "$(cat "$TMP/pid")" ip addr add 10.9.9.2/24 dev eng0p
+    nsenter -n -t "$(cat "$TMP/pid")" ip link set eng0p up
     nt start "$ID" 3>&-
     wait_for 10 is_status stopped "$ID"
     nt delete -f "$ID"
@@ -139,7 +141,8 @@ root:x:0:0:root:/root:/bin/sh"
     args sleep 1000
     nt create -b "$BUNDLE" "$ID" </dev/null >"$TMP/log" 2>&1 3>&-
     try nt exec "$ID" sh -c "$links"
-    refused 'has not been started'
+    rc 255
+    match "$output" 'has not been started'
     nt start "$ID" 3>&-
     try nt exec "$ID" true
     nt delete -f "$ID"
@@ -151,14 +154,17 @@ root:x:0:0:root:/root:/bin/sh"
 	#!/bin/sh
 	pid=$(sed 's/.*"pid":\([0-9]*\).*/\1/')
 	echo "$1 $(readlink /proc/$pid/ns/net)" >>"$2"
-	[ "$1" != createRuntime ] || { ip link add eng0 type veth peer name eng0p; ip link set eng0p netns $pid; }
+	[ "$1" = createRuntime ] || exit 0
+	ip link add eng0 type veth peer name eng0p
+	ip link set eng0p netns $pid
 	END
     chmod 755 "$TMP/hook"
     ip netns add "$MARK"
     with_ns network "/run/netns/$MARK"
     for k in prestart createRuntime; do
         edit --arg k $k --arg h "$TMP/hook" --arg l "$TMP/hooks.log" \
-            '.hooks[$k] += [{path: $h, args: ["hook", $k, $l], env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}]'
+            '.hooks[$k] += [{path: $h, args: ["hook", $k, $l],
+                env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]}]'
     done
     isolated "$links"
     engine=$(ip netns exec "$MARK" readlink /proc/self/ns/net)

@@ -94,7 +94,8 @@ static void test_network_swap (void)
 
     expect (network_swap, &p, "an own network: lo is up, its sysctl is set, it is entered late");
     expect (network_of_userns, &bare, "an own network of a user namespace, from the host's");
-    expect_error (network_without_right, &p, "make the own network namespace: not allowed (EPERM)",
+    expect_error (network_without_right, &p,
+                  "own network namespace: start a task in it: not allowed (EPERM)",
                   "made without the right to");
     expect_error (network_enter_without_right, &bare, "enter the own network namespace: not all",
                   "entered without the right to");
