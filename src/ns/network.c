@@ -50,8 +50,8 @@ static int maker_main (void *arg)
 }
 
 /* A task that shares memory and descriptors with the caller, which waits for it. The caller must
- * not go there and back itself: the namespace that it would have to return to may belong to the host,
- * over which the root of a user namespace has no right. */
+ * not go there and back itself: the namespace to return to may belong to the host, over which the
+ * root of a user namespace has no right. */
 static int run_task (int (*task) (void *), void *arg, int flags, struct err *e)
 {
     alignas (16) char stack[TASK_STACK];

@@ -29,8 +29,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -457,6 +457,8 @@ static bool is_mangling (int argc, char **argv)
 {
     return (argc == 5 && (strcmp (argv[1], "cut") == 0 || strcmp (argv[1], "change") == 0)) ||
            (argc >= 6 && strcmp (argv[1], "broken") == 0);
+}
+
 /* NAME has no file: it belongs to the network namespace. */
 static int abstract (const char *name, bool serve)
 {
