@@ -136,6 +136,7 @@ int run_decide (struct run *r, struct err *e)
 
     if (result == 0)
         result = look (r, &in, e);
+    r->guard = in.facts.guard;
     if (result == 0)
         result = policy_apply (&r->given_policy, &in, r->arena, &r->policy, e);
     if (result == 0)

@@ -89,6 +89,7 @@ static int create_plan (struct run *r, struct err *e)
     struct plan_input in = { .id = r->create->id,
                              .config = r->policy.config,
                              .controls = r->policy.controls,
+                             .guard = r->guard,
                              .pid_file = r->create->pid_file,
                              .pidfd_socket = r->create->pidfd_socket,
                              .no_pivot = r->create->no_pivot,

@@ -41,6 +41,7 @@ struct run {
     const struct oci_process *process; /* exec: the process; create: the config's own */
     struct policy given_policy;
     struct policy_result policy;
+    const struct guard_findings *guard; /* what was seen of the binds; NULL: nobody looked */
     struct plan plan;
     struct pod pod; /* the containers whose namespaces are joined */
     int ids_lock;   /* held until the state is there that has the chosen ids, else -1 */
