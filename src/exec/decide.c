@@ -14,19 +14,42 @@
 #include "exec/subid.h"
 
 /* ---- facts ---- */
+
+/* C with its root as one more bind behind its mounts: the guard looks at that as well. */
+static const struct oci_config *with_root (const struct oci_config *c, struct arena *a)
+{
+    static const char *const options[] = { "rbind", NULL };
+    struct oci_config *out = arena_alloc (a, sizeof *out);
+    struct oci_mount *mounts = arena_calloc (a, c->n_mounts + 1, sizeof *mounts);
+
+    if (!out || !mounts || !c->root)
+        return c->root ? NULL : c;
+    if (c->n_mounts > 0)
+        memcpy (mounts, c->mounts, c->n_mounts * sizeof *mounts);
+    mounts[c->n_mounts] = (struct oci_mount){ .destination = "/root-of-the-container",
+                                              .source = c->root->path,
+                                              .options = options,
+                                              .n_options = ARRAY_LEN (options) - 1 };
+    *out = *c;
+    out->mounts = mounts;
+    out->n_mounts = c->n_mounts + 1;
+    return out;
+}
+
 int facts_guard (const struct policy *policy, const char *bundle, const char *state_root,
                  struct policy_input *in, struct arena *a, struct err *e)
 {
     const char **own = arena_calloc (a, 3, sizeof *own);
     struct guard_findings *found = arena_alloc (a, sizeof *found);
-    struct guard_request rq = {
-        .config = in->config, .bundle = bundle, .accept = policy->doc->mounts->accept, .own = own
-    };
+    struct guard_request rq = { .config = with_root (in->config, a),
+                                .bundle = bundle,
+                                .accept = policy->doc->mounts->accept,
+                                .own = own };
     size_t n = 0;
 
     if (!policy->doc->mounts->guard)
         return 0;
-    if (!own || !found)
+    if (!own || !found || !rq.config)
         return err_oom (e);
     if (state_root)
         own[n++] = state_root;

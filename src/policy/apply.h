@@ -16,7 +16,7 @@
 /* What was found on the host. */
 struct policy_facts {
     bool known; /* false: explain, which may have looked at less than a start does; rules say so */
-    const struct guard_findings *guard; /* NULL: nobody looked */
+    const struct guard_findings *guard; /* the root counts as one more mount; NULL: nobody looked */
     const struct policy_join *joins;    /* one for each namespace of the config; NULL: likewise */
     /* The range of ids for identity `userns`; none: there is none. */
     const struct oci_id_mapping *uid_map, *gid_map;

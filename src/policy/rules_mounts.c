@@ -167,12 +167,23 @@ static int guard_mount (struct draft *d, size_t i, const struct plan_mount *m)
     return draft_refuse (d, draft_mount_path (d, i), draft_mount_text (d, i), guard_text (f, d->a));
 }
 
+/* A root may lie in an engine's data, as a rule it does; but it must not be a place of the host. */
+static int guard_root (struct draft *d)
+{
+    const struct guard_finding *f = guard_finding_of (d->facts->guard, d->in->config->n_mounts);
+
+    if (!d->config.root || !f || strcmp (f->how, "is") != 0 ||
+        draft_has (d->doc.mounts->accept, d->doc.mounts->n_accept, f->shown))
+        return 0;
+    return draft_refuse (d, "/root/path", d->root.path, guard_text (f, d->a));
+}
+
 int rule_mounts_guard (struct draft *d)
 {
     if (!d->doc.mounts->guard)
         return 0;
     if (d->facts->guard)
-        return each_mount (d, guard_mount);
+        return guard_root (d) < 0 ? -d->e->code : each_mount (d, guard_mount);
     return d->facts->known ? 0 : each_mount (d, guard_unknown);
 }
 

@@ -130,6 +130,19 @@ limit ()
     refuses '{"mounts": {"guard": false}}' "mounts.guard.*'/etc'"
 }
 
+@test "the host's root is no container's root, whatever it is called" {
+    mkdir "$TMP/innocent"
+    mount --bind / "$TMP/innocent"
+    for root in / /proc/self/root "$TMP/innocent"; do
+        edit --arg r "$root" '.root.path = $r'
+        try rt --policy strict run -b "$BUNDLE" "$ID"
+        refused "/root/path .*rule 'mounts.guard' of policy 'strict'.*host's root"
+    done
+    off '{"mounts": {"guard": false}}'
+    rt --policy "$OFF" explain -b "$BUNDLE" >"$TMP/said"
+    umount "$TMP/innocent"
+}
+
 @test "a file system that is not known to be harmless is refused" {
     add_mount /mnt ramfs ramfs
     refuses '{"mounts": {"guard": false}}' "/mounts\[[0-9]*\].*rule 'mounts.type'.*ramfs"
