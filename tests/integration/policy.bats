@@ -141,7 +141,8 @@ policy ()
 asking ()
 {
     script "$3"
-    edit --arg k "io.agentrt.$1" --arg v "$2" '.annotations = {($k): $v} | del (.process.rlimits)'
+    edit --arg k "io.agentrt.$1" --arg v "$2" \
+        '.annotations = {($k): $v} | del (.process.rlimits) | .root.readonly = false'
     try rt --policy "$POLICIES/p.json" run -b "$BUNDLE" "$ID"
 }
 
@@ -155,7 +156,7 @@ asking ()
     asking capabilities CAP_KILL 'grep CapBnd /proc/self/status'
     eq "$output" $'CapBnd:\t0000000000000020'
     asking nofile 8192 true
-    refused "nofile: refused by rule 'allow.nofile' of policy 'p' .*the policy allows up to 4096"
+    refused "refused by rule 'allow.nofile' of policy 'p' .*the policy allows up to 4096"
     match "$output" "$POLICIES/p.json"
     asking capabilities CAP_KILL,CAP_SYS_ADMIN true
     refused "the policy does not allow 'CAP_SYS_ADMIN'"
