@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Policy `network: none`: the workload has lo alone, whatever the engine prepared, hooks added or the
-# config asks for; containers of one pod share it. With NETWORK=engine JOIN=any OWN= in the environment
-# the controls are off, and each test of what is kept away must fail.
+# Policy `network: none`: the workload has lo alone, whatever the engine prepared, hooks added or
+# the config asks for; containers of one pod share it. With NETWORK=engine JOIN=any OWN= in the
+# environment the controls are off, and each test of what is kept away must fail.
 
 load ../lib/helpers
 
