@@ -1,3 +1,3 @@
-# Real engines with agentrt as their runtime: tests/engines/docker.sh, and strict.sh for what nobody
-# can ask for.
+# Real engines with agentrt as their runtime: docker.sh (as with runc), docker-strict.sh (what strict
+# promises), on what lib.sh shares.
 EXTRA_DIST += %D%
