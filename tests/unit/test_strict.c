@@ -530,8 +530,8 @@ static bool is_left_out (uint32_t nr)
            (name && has_word (" uretprobe uprobe ", name));
 }
 
-/* All of it without a system call but those that are asked about; before _exit the address sanitizer
- * would make some. */
+/* All of it without a system call but those that are asked about; before _exit the address
+ * sanitizer would make some. */
 static void fill_answers (struct kernel_answers *to)
 {
     static const uint64_t zero[6];
