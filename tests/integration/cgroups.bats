@@ -360,10 +360,11 @@ teardown ()
 }
 
 @test "what a container nests, freezes and makes threaded in its cgroups: delete -f takes all" {
+    [ "$CAGE_LAYOUT" = hybrid ] || return 0
     running
     v1=$(host_cgroup freezer) v2=/sys/fs/cgroup/unified/$MARK/box
     mkdir -p "$v1/a/b" "$v2/a/b" "$v2/t"
-    for d in $(seq 100); do mkdir "$v2/n$d" "$v1/n$d"; done
+    for d in {1..20}; do mkdir "$v2/n$d" "$v1/n$d"; done
     sleep 1000 3>&- &
     echo $! >"$v1/a/b/cgroup.procs"
     echo $! >"$v2/a/b/cgroup.procs"
