@@ -6,7 +6,7 @@
 #include "policy/policy.h"
 
 #define POLICY_FILE    "/etc/agentrt/policy.json"
-#define POLICY_DEFAULT "oci"
+#define POLICY_DEFAULT "strict"
 
 /* How many policies may extend each other in a row. */
 #define POLICY_MAX_DEPTH 8
