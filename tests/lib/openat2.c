@@ -1,5 +1,5 @@
 /* Preloaded into the runtime under valgrind (tests/lib/valgrind.sh), which on Debian 12 knows neither
- * openat2 nor fsopen nor pidfd_send_signal and answers ENOSYS: stand-ins made of older calls, so that
+ * openat2 nor fsopen nor pidfds and answers ENOSYS: stand-ins made of older calls, so that
  * commands run to their end. They resolve paths as openat2 would when nobody interferes, and protect
  * nothing. PLANT=leak or PLANT=read makes an error that valgrind must find. */
 #include <dlfcn.h>
@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,6 +30,8 @@ struct walk {
     int depth, links;
     char rest[PATH_MAX * 2];
 };
+
+#define real_syscall ((long (*) (long, ...))dlsym (RTLD_NEXT, "syscall"))
 
 static int failed (int error)
 {
@@ -179,26 +183,75 @@ static int stand_in_openat2 (int dirfd, const char *path, const struct open_how 
     return fd;
 }
 
+/* A pidfd is a descriptor of /proc/PID here. Returns the PID, or 0 for any other descriptor. */
+static int pid_of (int fd)
+{
+    char path[64], target[64], junk;
+    ssize_t n;
+    int pid;
+
+    (void)snprintf (path, sizeof path, "/proc/self/fd/%d", fd);
+    n = readlink (path, target, sizeof target - 1);
+    if (n < 0)
+        return 0;
+    target[n] = '\0';
+    return sscanf (target, "/proc/%d%c", &pid, &junk) == 1 ? pid : 0;
+}
+
 static int stand_in_send_signal (int pidfd, int sig)
 {
+    int pid = pid_of (pidfd);
+
+    return pid > 0 ? kill (pid, sig) : failed (ESRCH);
+}
+
+int pidfd_open (pid_t pid, unsigned int flags)
+{
     char path[64];
-    int pid = 0;
-    char line[256];
+    int fd;
+
+    (void)flags;
+    (void)snprintf (path, sizeof path, "/proc/%d", (int)pid);
+    fd = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 && errno == ENOENT ? failed (ESRCH) : fd;
+}
+
+static bool has_ended (int pid)
+{
+    char path[64], text[512] = "";
+    const char *state;
     FILE *f;
 
-    (void)snprintf (path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+    (void)snprintf (path, sizeof path, "/proc/%d/stat", pid);
     f = fopen (path, "re");
-    while (f && fgets (line, sizeof line, f))
-        if (strncmp (line, "Pid:", 4) == 0)
-            pid = atoi (line + 4);
-    if (f)
-        (void)fclose (f);
-    return pid > 0 ? kill (pid, sig) : failed (ESRCH);
+    if (!f)
+        return true;
+    (void)!fgets (text, sizeof text, f);
+    (void)fclose (f);
+    state = strrchr (text, ')');
+    return !state || state[2] == 'Z' || state[2] == 'X';
+}
+
+/* Of one pidfd, asked every 10 ms; anything else as ever. */
+int stand_in_poll (struct pollfd *fds, nfds_t n, int timeout) __asm__("poll");
+int stand_in_poll (struct pollfd *fds, nfds_t n, int timeout)
+{
+    int pid = n == 1 ? pid_of (fds[0].fd) : 0;
+
+    if (pid == 0)
+        return (int)real_syscall (SYS_poll, fds, n, timeout);
+    fds[0].revents = 0;
+    for (int left = timeout; !has_ended (pid); left -= 10) {
+        if (timeout >= 0 && left <= 0)
+            return 0;
+        (void)usleep (10000);
+    }
+    fds[0].revents = POLLIN;
+    return 1;
 }
 
 long syscall (long number, ...)
 {
-    static long (*real) (long, ...);
     long a[6];
     va_list ap;
 
@@ -210,9 +263,7 @@ long syscall (long number, ...)
         return stand_in_openat2 ((int)a[0], (const char *)a[1], (const struct open_how *)a[2]);
     if (number == SYS_pidfd_send_signal)
         return stand_in_send_signal ((int)a[0], (int)a[1]);
-    if (!real)
-        *(void **)&real = dlsym (RTLD_NEXT, "syscall");
-    return real (number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return real_syscall (number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* "Not permitted" makes the runtime take the host's /proc, as for an ordinary user. */
@@ -221,6 +272,15 @@ int fsopen (const char *name, unsigned int flags)
     (void)name;
     (void)flags;
     return failed (EPERM);
+}
+
+/* As valgrind answers, but without its remark in the log. */
+int open_tree (int dirfd, const char *path, unsigned int flags)
+{
+    (void)dirfd;
+    (void)path;
+    (void)flags;
+    return failed (ENOSYS);
 }
 
 __attribute__ ((constructor)) static void plant (void)
