@@ -5,6 +5,7 @@
 # everything runs in cages (tests/lib/cage) and is gone afterwards.
 #   AGENTRT  the runtime (default ./agentrt);  ONLY=regex  only some checks
 set -u
+engines=$(dirname "$0") work=
 # shellcheck source=tests/engines/lib.sh
 . "$(dirname "$0")/lib.sh"
 engine_prologue docker dockerd docker containerd iptables runc busybox jq
@@ -28,7 +29,10 @@ wait
 
 # 1. what must hold with agentrt, whatever runc does
 copy_results agentrt
-grep -q '^1\.\.' "$work/runc/tap" || { result 1 "runc: the checks came to their end"; sed 's/^/# /' "$work/runc/err"; }
+grep -q '^1\.\.' "$work/runc/tap" || {
+    result 1 "runc: the checks came to their end"
+    sed 's/^/# /' "$work/runc/err"
+}
 
 # 2. no difference from runc, check by check
 while IFS='|' read -r name rest; do

@@ -47,22 +47,19 @@ caged ()
     shift 2
     mkdir -p "$work/$name"
     WORK=$work/$name MARK=$mark$name RESULTS=$work/$name/results "$engines/../lib/cage" \
-        -p "${policy:-oci}" -- bash \
-        -c 'readlink /proc/self/ns/{pid,net,mnt} >"$WORK/namespaces"; exec bash "$0" "$@"' \
-        "$script" "$@" >"$work/$name/tap" 2>"$work/$name/err" </dev/null
+        -p "${policy:-oci}" -- bash "$script" "$@" >"$work/$name/tap" 2>"$work/$name/err" </dev/null
     # dockerd's own parent folder; what a runtime has forgotten in it, the script in the cage reports.
     find /sys/fs/cgroup -depth -type d -path "*/$mark$name*" -exec rmdir {} \; 2>/dev/null
 }
 
 # leftovers: one line for each trace of our cages on the host. Their network interfaces and packet
-# filter rules live in a network namespace that is gone when no process and no mount holds it.
+# filter rules live in a network namespace that goes with its last process or mount. Namespaces
+# themselves are no sign: their numbers are used again at once.
 leftovers ()
 {
-    find /proc/[0-9]*/ns -maxdepth 1 -printf '%p %l\n' 2>/dev/null |
-        grep -Ff <(cat "$work"/*/namespaces 2>/dev/null || echo none) | sed 's/^/process /'
+    grep -lszE "^MARK=$mark" /proc/[0-9]*/environ | sed 's/^/process /'
+    grep -lsF "/$mark" /proc/[0-9]*/cgroup | sed 's/^/process /'
     grep -F "$work" /proc/self/mountinfo | sed 's/^/mount /'
-    awk '{ print $4 }' /proc/self/mountinfo |
-        grep -xFf <(cat "$work"/*/namespaces 2>/dev/null || echo none) | sed 's/^/namespace /'
     find /sys/fs/cgroup -type d -path "*/$mark*" | sed 's/^/cgroup /'
 }
 
@@ -77,10 +74,9 @@ nothing_left ()
 
     mkdir -p "$work/planted" "$cgroup"
     mount -t tmpfs planted "$work/planted"
-    unshare --net sleep 60 &
+    MARK=$mark sleep 60 &
     sleeper=$!
-    until [ "$(readlink /proc/$sleeper/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do :; done
-    readlink /proc/$sleeper/ns/net >>"$work/agentrt/namespaces"
+    until grep -qsz "^MARK=$mark" /proc/$sleeper/environ; do :; done
     left=$(leftovers)
     kill $sleeper
     wait $sleeper 2>/dev/null
