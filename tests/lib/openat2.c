@@ -1,7 +1,9 @@
-/* Preloaded into the runtime under valgrind (tests/lib/valgrind.sh), which on Debian 12 knows neither
- * openat2 nor fsopen nor pidfds and answers ENOSYS: stand-ins made of older calls, so that
- * commands run to their end. They resolve paths as openat2 would when nobody interferes, and protect
- * nothing. PLANT=leak or PLANT=read makes an error that valgrind must find. */
+/*
+ * Preloaded into the runtime under valgrind (tests/lib/valgrind.sh), which on Debian 12 knows
+ * neither openat2 nor fsopen nor pidfds and answers ENOSYS: stand-ins made of older calls, so
+ * that commands run to their end. They resolve paths as openat2 would when nobody interferes,
+ * and protect nothing. PLANT=leak or PLANT=read makes an error that valgrind must find.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
