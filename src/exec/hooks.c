@@ -47,7 +47,10 @@ int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, str
 {
     const struct oci_hooks *hooks = r->plan.hooks;
     AUTO_STRBUF text = { 0 };
-    struct hook_call call = { .kind = (enum hook_kind)kind, .cwd = hook_cwd (r, kind) };
+    struct hook_call call = { .kind = (enum hook_kind)kind,
+                              .cwd = hook_cwd (r, kind),
+                              .signals = r->signals,
+                              .others = r->pid };
     size_t n;
     int result;
 

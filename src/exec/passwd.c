@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 
 #define PASSWD_MAX ((off_t)1024 * 1024)
 #define LINE_BYTES 4096
@@ -70,14 +71,25 @@ static int scan (char *buf, size_t *used, uid_t uid, char *home, size_t size)
     return -EAGAIN;
 }
 
-static int open_regular (void)
+static bool is_fit (int fd)
 {
     struct stat st;
-    AUTO_FD fd = open ("/etc/passwd", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    if (fd < 0 || fstat (fd, &st) < 0 || !S_ISREG (st.st_mode) || st.st_size > PASSWD_MAX)
-        return -1;
-    return TAKE_FD (fd);
+    return fd >= 0 && fstat (fd, &st) == 0 && S_ISREG (st.st_mode) && st.st_size <= PASSWD_MAX;
+}
+
+/* A link of the image may lead to another file of the image, and nowhere else. What is no file is
+ * not even opened; should it be exchanged just then, opening does not block. */
+static int open_regular (void)
+{
+    struct err ignored;
+    AUTO_FD root = open ("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD file = fd_open (root, "etc/passwd", O_PATH, FD_IN_ROOT, &ignored);
+    AUTO_FD fd = is_fit (file) ? fd_open (root, "etc/passwd", O_RDONLY | O_NONBLOCK | O_NOCTTY,
+                                          FD_IN_ROOT, &ignored)
+                               : -1;
+
+    return is_fit (fd) ? TAKE_FD (fd) : -1;
 }
 
 int passwd_home (uid_t uid, char *buf, size_t size)

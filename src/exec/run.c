@@ -121,13 +121,30 @@ int run_expect (const struct run *r, int want, struct err *e)
     return result < 0 ? result : sync_expect (r->sync, (enum sync_type)want, e);
 }
 
+/* The end of the message's descriptor is either execve's doing or the end of the process. A filter
+ * that forbids execve, or to report that it failed, leaves only the latter. */
+static int describe_no_exec (const struct run *r, struct err *e)
+{
+    struct pollfd ends = { .fd = r->pidfd, .events = POLLIN };
+    siginfo_t info = { 0 };
+
+    if (!state_has_not_executed (r->pid) || poll (&ends, 1, END_TIMEOUT_MS) <= 0 ||
+        waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOWAIT) < 0)
+        return 0;
+    return err_set (e, ECANCELED, "the process ended before its program ran: %s %d%s",
+                    info.si_code == CLD_EXITED ? "exit status" : "signal", info.si_status,
+                    r->plan.seccomp ? " (linux.seccomp: the filter must allow execve)" : "");
+}
+
 int run_await_exec (const struct run *r, struct err *e)
 {
     int result = run_expect (r, SYNC_EXECUTING, e);
 
     if (result == 0)
         result = run_await (r, r->sync, e);
-    return result < 0 ? result : sync_exec_result (r->sync, e);
+    if (result == 0)
+        result = sync_exec_result (r->sync, e);
+    return result < 0 ? result : describe_no_exec (r, e);
 }
 
 /* ---- the list ---- */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -17,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/signals.h"
+#include "hook/tree.h"
 
 #define OUTPUT_MAX 4096
 
@@ -98,6 +100,7 @@ struct hook_process {
     int status;         /* carries errno if execve failed, else only the end of file */
     const char *state;  /* what stdin has not got yet */
     struct timespec by; /* deadline; tv_sec 0: none */
+    int signals;        /* ends the hook when it is readable, -1: nothing does */
     int exec_error;
     size_t output_len;
     char output[OUTPUT_MAX + 1];
@@ -223,13 +226,24 @@ static int ms_left (const struct timespec *by)
     return ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
+/* -EINTR; 0 when the signal was another reader's. */
+static int take_signal (const struct hook_process *p, struct err *e)
+{
+    struct signalfd_siginfo info;
+
+    if (read (p->signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    return err_set (e, EINTR, "interrupted by SIG%s", sigabbrev_np ((int)info.ssi_signo) ?: "?");
+}
+
 /* One round of poll. *RET_EXITED once the process has ended. */
 static int serve (struct hook_process *p, bool *ret_exited, struct err *e)
 {
     struct pollfd fds[] = { { .fd = p->pidfd, .events = POLLIN },
                             { .fd = p->in, .events = POLLOUT },
                             { .fd = p->out, .events = POLLIN },
-                            { .fd = p->status, .events = POLLIN } };
+                            { .fd = p->status, .events = POLLIN },
+                            { .fd = p->signals, .events = POLLIN } };
     int left = ms_left (&p->by);
     int n = left == 0 ? 0 : poll (fds, ARRAY_LEN (fds), left);
 
@@ -237,6 +251,8 @@ static int serve (struct hook_process *p, bool *ret_exited, struct err *e)
         return -ETIMEDOUT;
     if (n < 0)
         return errno == EINTR ? 0 : err_sys (e, "poll");
+    if (fds[4].revents)
+        return take_signal (p, e);
     if (fds[1].revents)
         feed_state (p);
     if (fds[2].revents)
@@ -263,7 +279,7 @@ static void drain (struct hook_process *p)
 
 /* ---- the outcome ---- */
 
-/* Also what it has started, as long as that stayed in its group. */
+/* And its group at once; what left that is found by tree_kill. */
 static void kill_group (const struct hook_process *p)
 {
     (void)kill (-p->pid, SIGKILL); /* ESRCH: it has not come to its setsid yet */
@@ -304,7 +320,8 @@ static int judge (struct hook_process *p, const siginfo_t *info, const struct oc
     return add_output (p, e);
 }
 
-static int wait_hook (struct hook_process *p, const struct oci_hook *hook, struct err *e)
+static int wait_hook (struct hook_process *p, const struct oci_hook *hook,
+                      const struct hook_call *call, struct err *e)
 {
     siginfo_t info = { 0 };
     bool exited = false;
@@ -321,6 +338,8 @@ static int wait_hook (struct hook_process *p, const struct oci_hook *hook, struc
             return r < 0 ? r : err_sys (e, "waitid");
     if (r == 0)
         take_status (p);
+    else if (tree_kill (call->others) < 0)
+        (void)err_add (e, "something that it started does not end");
     drain (p);
     return r < 0 ? add_output (p, e) : judge (p, &info, hook, e);
 }
@@ -328,15 +347,17 @@ static int wait_hook (struct hook_process *p, const struct oci_hook *hook, struc
 static int run_one (const struct oci_hook *hook, const struct hook_call *call, struct err *e)
 {
     struct hook_process p = {
-        .pidfd = -1, .in = -1, .out = -1, .status = -1, .state = call->state_json
+        .pidfd = -1, .in = -1, .out = -1, .status = -1, .signals = -1, .state = call->state_json
     };
     int r;
 
+    if (call->signals > STDERR_FILENO) /* 0: the caller said nothing */
+        p.signals = call->signals;
     if (hook->has_timeout)
         p.by = time_in (hook->timeout, 0);
     r = start_hook (&p, hook, call, e);
     if (r == 0)
-        r = wait_hook (&p, hook, e);
+        r = wait_hook (&p, hook, call, e);
     close_one (&p.in);
     close_one (&p.out);
     close_one (&p.status);
@@ -377,12 +398,16 @@ int hook_run (const struct oci_hooks *hooks, const struct hook_call *call, struc
     struct sigaction before;
     size_t n = 0;
     const struct oci_hook *list = hook_list (hooks, call->kind, &n);
+    int adopts = 0;
     int r;
 
     if (n == 0)
         return 0;
+    (void)prctl (PR_GET_CHILD_SUBREAPER, &adopts);
+    (void)prctl (PR_SET_CHILD_SUBREAPER, 1);     /* see tree.h */
     (void)sigaction (SIGPIPE, &ignore, &before); /* a hook may end without reading its stdin */
     r = run_list (list, n, call, e);
     (void)sigaction (SIGPIPE, &before, NULL);
+    (void)prctl (PR_SET_CHILD_SUBREAPER, adopts);
     return r;
 }

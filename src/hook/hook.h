@@ -4,9 +4,11 @@
  *
  * A hook gets exactly its own env (none if unset: security.md A24, B87), descriptors 0-2 only, its
  * own process group, cwd = bundle, and dies with the runtime (PDEATHSIG). The timeout covers stdin,
- * output and exit; at the end of it the whole group is killed and reaped. Output is kept for the
- * error text, capped at 4 KiB.
+ * output and exit; at the end of it the hook and everything that it started is killed and reaped, in
+ * whatever session. Output is kept for the error text, capped at 4 KiB.
  */
+#include <sys/types.h>
+
 #include "libocispec/ocispec.h"
 
 enum hook_kind {
@@ -34,6 +36,8 @@ struct hook_call {
     /* startContainer: what the hook's process does to itself before execve; else NULL. */
     int (*confine) (const void *data, struct err *e);
     const void *data;
+    int signals;  /* a signalfd: what comes ends the hook, -EINTR; 0, -1: none */
+    pid_t others; /* a child of the caller that is none of the hook's; 0: none */
 };
 
 /* Runs each hook in order; the first that fails ends the list ("error running createRuntime hook

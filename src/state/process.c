@@ -23,9 +23,13 @@ const char *const state_status_names[] = {
 };
 
 struct process_stat {
-    char state; /* field 3 of /proc/PID/stat: 'Z' is a zombie */
+    char state;          /* field 3 of /proc/PID/stat: 'Z' is a zombie */
+    unsigned long flags; /* field 9: PF_* of the kernel */
     uint64_t start_time;
 };
+
+/* "forked but didn't exec": what process accounting reads, so Linux keeps the number. */
+#define PF_FORKNOEXEC 0x40UL
 
 /* Field 2, the name, can hold anything, also ") Z 1": the last ')' ends it. */
 static bool parse_stat (const char *text, struct process_stat *ret)
@@ -33,13 +37,15 @@ static bool parse_stat (const char *text, struct process_stat *ret)
     const char *p = strrchr (text, ')');
     char state = '\0';
     unsigned long long start = 0;
+    unsigned long flags = 0;
 
     if (!p || sscanf (p,
-                      ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                      ") %c %*s %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                       "%*s %llu",
-                      &state, &start) != 2)
+                      &state, &flags, &start) != 3)
         return false;
     ret->state = state;
+    ret->flags = flags;
     ret->start_time = start;
     return true;
 }
@@ -60,6 +66,14 @@ static int read_stat (pid_t pid, struct process_stat *ret, struct err *e)
     if (!parse_stat (text, ret))
         return err_set (e, EPROTO, "%s has an unknown form", path);
     return 0;
+}
+
+bool state_has_not_executed (pid_t pid)
+{
+    struct process_stat st;
+    struct err ignored;
+
+    return read_stat (pid, &st, &ignored) == 0 && st.flags & PF_FORKNOEXEC;
 }
 
 int state_start_time (pid_t pid, uint64_t *ret, struct err *e)

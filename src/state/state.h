@@ -107,6 +107,8 @@ int state_status (const struct state *s, enum state_status *ret, struct err *e);
 /* pidfd of the saved init if it is still that process, else -ESRCH (stopped; zombies count as
  * stopped). */
 int state_pidfd (const struct oci_saved_state *saved, struct err *e);
+/* PID, a child of the caller that it has not reaped, is still the program that forked it. */
+bool state_has_not_executed (pid_t pid);
 /* Field 22 of PID's stat: clock ticks since boot. */
 int state_start_time (pid_t pid, uint64_t *ret, struct err *e);
 

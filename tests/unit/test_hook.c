@@ -245,6 +245,36 @@ static void test_pipes (void)
     ok (ru.ru_maxrss < 64 * 1024, "does not stay in memory (%ld KiB)", ru.ru_maxrss);
 }
 
+static int await_gone (pid_t pid)
+{
+    for (int i = 0; i < 500 && kill (pid, 0) == 0; i++)
+        (void)usleep (10000);
+    return kill (pid, 0);
+}
+
+/* A process that left the hook's group, and whose parent has ended, dies with it all the same. */
+static void test_timeout_session (void)
+{
+    static const char script[] =
+        "(setsid sh -c 'setsid sleep 300 & echo $! >session; wait' &) ; sleep 300";
+    const char *args[] = { "sh", "-c", script };
+    struct oci_hook hook = {
+        .path = "/bin/sh", .args = args, .n_args = 3, .timeout = 1, .has_timeout = true
+    };
+    struct err e = { 0 };
+    char path[64];
+    FILE *f;
+    int pid = 0;
+
+    ok (run (&hook, &e) == -ETIMEDOUT, "a hook with a daemon is too slow");
+    (void)snprintf (path, sizeof path, "%s/session", tmp);
+    f = fopen (path, "re");
+    ok (f && fscanf (f, "%d", &pid) == 1 && await_gone (pid) < 0 && errno == ESRCH,
+        "and nothing of it is left");
+    if (f)
+        (void)fclose (f);
+}
+
 int main (void)
 {
     char cmd[64];
@@ -256,6 +286,7 @@ int main (void)
     test_env ();
     test_failures ();
     test_timeout ();
+    test_timeout_session ();
     test_pipes ();
     (void)snprintf (cmd, sizeof cmd, "rm -rf %s", tmp);
     ok (system (cmd) == 0, "clean up");
