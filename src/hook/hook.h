@@ -3,9 +3,9 @@
  * OCI hooks: run one list in order, with the container's state on stdin.
  *
  * A hook gets exactly its own env (none if unset: security.md A24, B87), descriptors 0-2 only, its
- * own process group, cwd = bundle, and dies with the runtime (PDEATHSIG). The timeout covers stdin,
- * output and exit; at the end of it the hook and everything that it started is killed and reaped, in
- * whatever session. Output is kept for the error text, capped at 4 KiB.
+ * own process group, cwd = bundle, and dies with the runtime (PDEATHSIG). The timeout covers
+ * stdin, output and exit; at the end of it the hook and everything that it started is killed and
+ * reaped, in whatever session. Output is kept for the error text, capped at 4 KiB.
  */
 #include <sys/types.h>
 
