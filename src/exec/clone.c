@@ -57,8 +57,11 @@ static int prepare_clone_old (struct run *r, struct err *e)
     return r->plan.cgroup.disabled ? 0 : cgroup_enter_prepare (&r->cgroup, e);
 }
 
-/* Runs the child where it succeeds as such; returns its pid to the caller. */
-int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struct err *e)
+/* Runs the child where it succeeds as such; returns its pid to the caller. May stand on the
+ * trampoline's stack, which AddressSanitizer does not know: it would say so in the container's
+ * output before run_child, which does not return. */
+__attribute__ ((no_sanitize_address)) int clone_child (struct run *r, uint64_t more_flags,
+                                                       uint64_t exit_signal, struct err *e)
 {
     const struct clone_request c = { .flags = more_flags | ns_clone3_flags (&r->plan),
                                      .exit_signal = exit_signal,

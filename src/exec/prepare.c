@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "exec/run.h"
 #include "exec/sync.h"
+#include "tty/tty.h"
 
 int run_need_procfs (struct run *r, struct err *e)
 {
@@ -55,6 +56,7 @@ static int prepare_console (struct run *r, const char *socket_path, bool detache
     if (detached)
         return err_set (e, EINVAL,
                         "process.terminal is true: a detached container needs --console-socket");
+    tty_caller_size (&r->plan.process.rows, &r->plan.process.cols);
     return sync_console_pair (&r->tty_parent, &r->console, e);
 }
 

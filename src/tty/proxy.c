@@ -58,13 +58,28 @@ static int own_open_file (int fd, int access)
     return own >= 0 ? own : fcntl (fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 }
 
+/* Input may be a pipe where output is a terminal. */
+static bool caller_size (struct winsize *ret)
+{
+    return ioctl (STDIN_FILENO, TIOCGWINSZ, ret) == 0 ||
+           ioctl (STDOUT_FILENO, TIOCGWINSZ, ret) == 0;
+}
+
+void tty_caller_size (uint16_t *rows, uint16_t *cols)
+{
+    struct winsize size;
+
+    if (caller_size (&size) && size.ws_row && size.ws_col) {
+        *rows = size.ws_row;
+        *cols = size.ws_col;
+    }
+}
+
 static void copy_size (const struct tty_proxy *p)
 {
     struct winsize size;
 
-    /* Input may be a pipe where output is a terminal. Without any there is no size to pass on. */
-    if (ioctl (STDIN_FILENO, TIOCGWINSZ, &size) == 0 ||
-        ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    if (caller_size (&size))
         (void)ioctl (p->master, TIOCSWINSZ, &size);
 }
 

@@ -38,9 +38,13 @@ int tty_send (int sock, int master, struct err *e);
  * caller's own terminal adds the carriage returns. */
 int tty_receive (int sock, struct err *e);
 
+/* The size of the caller's terminal in characters; left as they are where it has none. The pty gets
+ * it before the process starts, which may ask for it at once. */
+void tty_caller_size (uint16_t *rows, uint16_t *cols);
+
 /* Foreground: copies between the caller's terminal or pipes and MASTER (borrowed). `start` takes
- * the size of the caller's terminal over and sets that to raw; `stop` restores it, in every
- * case. */
+ * the size of the caller's terminal over, which may have changed, and sets that to raw; `stop`
+ * restores it, in every case. */
 struct tty_proxy;
 int tty_proxy_start (int master, struct tty_proxy **ret, struct err *e);
 /* Returns once PIDFD is readable and what the container wrote is copied; a process that it left

@@ -11,10 +11,16 @@ in_time ()
     [ $SECONDS -le 5 ] || fail "it took $SECONDS s: $output"
 }
 
+# ended PID: it is gone, or dead and not yet waited for by its new parent.
+ended ()
+{
+    ! grep -qv '^State:.[ZX]' <(grep '^State:' "/proc/$1/status" 2>/dev/null)
+}
+
 # all_gone: neither process, nor cgroup, nor state of the container is left.
 all_gone ()
 {
-    [ ! -e "/proc/$(<"$TMP/pid")" ] || fail "init lives"
+    ended "$(<"$TMP/pid")" || fail "init lives"
     eq "$(find /sys/fs/cgroup -type d -name "$ID")" ""
     [ ! -e "$ROOT/$ID" ]
 }
