@@ -62,6 +62,15 @@ static int give_up (struct run *r, struct err *e)
     return -e->code;
 }
 
+/* Its process has ended and something that is left of it is named: whoever runs it must know. */
+static int not_removed (const struct run *r, struct err *e)
+{
+    const struct err first = *e;
+
+    return err_set (e, first.code, "%.400s; not removed (delete --force %.40s does it)", first.msg,
+                    r->create->id);
+}
+
 /* kill, exec and delete --force work meanwhile; a delete may be faster than we are at the end. */
 static int run_foreground (struct run *r, int *ret_status, struct err *e)
 {
@@ -71,13 +80,17 @@ static int run_foreground (struct run *r, int *ret_status, struct err *e)
     state_unlock (&r->state);
     result = run_wait (r, ret_status, e);
     if (state_lock (&r->state, &lock) < 0) {
-        if (result == 0 && lock.code != ENOENT)
+        if (lock.code == ENOENT)
+            return result;
+        if (result == 0)
             *e = lock;
-        return lock.code == ENOENT ? result : -e->code;
+        return not_removed (r, e);
     }
     if (result < 0)
         return give_up (r, e);
-    return r->create->keep ? 0 : run_destroy (r, e);
+    if (r->create->keep || run_destroy (r, e) == 0)
+        return 0;
+    return not_removed (r, e);
 }
 
 int container_run (const struct container_env *env, const struct container_create_options *o,

@@ -185,7 +185,7 @@ static void undo_claim (struct run *r)
         (void)run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0,
                          &ignored); /* the first error counts */
     if (r->left.code == 0)
-        (void)state_remove (&r->state, &ignored);
+        (void)state_remove (&r->state, &r->left); /* told by tell_left */
 }
 
 /* ---- prepare ---- */

@@ -47,9 +47,14 @@ int caps_permitted (uint64_t *ret, struct err *e)
 
     if (r < 0)
         return r;
-    for (int cap = 0; cap < cap_max_bits (); cap++)
-        if (cap_get_bound (cap) != 1)
+    for (int cap = 0; cap < cap_max_bits (); cap++) {
+        int bound = cap_get_bound (cap);
+
+        if (bound < 0 && errno != EINVAL) /* EINVAL: the kernel does not know it */
+            return err_sys (e, "read the bounding set");
+        if (bound != 1)
             set &= ~(UINT64_C (1) << cap);
+    }
     *ret = set;
     return 0;
 }

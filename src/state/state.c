@@ -43,14 +43,17 @@ static int not_there (struct err *e)
 /* ---- the lock ---- */
 
 /* Another command may have removed the folder while we waited for it. */
-static bool is_still_linked (const struct state *s)
+static int require_linked (const struct state *s, struct err *e)
 {
     struct stat ours;
     struct stat named;
 
-    return fstat (s->dir, &ours) == 0 &&
-           fstatat (s->root, s->id, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+    if (fstat (s->dir, &ours) < 0)
+        return err_sys (e, "look at the state of container '%s'", s->id);
+    if (fstatat (s->root, s->id, &named, AT_SYMLINK_NOFOLLOW) < 0)
+        return errno == ENOENT ? not_there (e)
+                               : err_sys (e, "look for the state of container '%s'", s->id);
+    return ours.st_dev == named.st_dev && ours.st_ino == named.st_ino ? 0 : not_there (e);
 }
 
 static int64_t ms_now (void)
@@ -76,7 +79,7 @@ static int lock_within (struct state *s, int64_t ms, struct err *e)
         (void)nanosleep (&pause, NULL);
     }
     s->locked = true;
-    return is_still_linked (s) ? 0 : not_there (e);
+    return require_linked (s, e);
 }
 
 int state_lock (struct state *s, struct err *e)
@@ -125,13 +128,13 @@ int state_claim (int root, const char *id, struct state *ret, struct err *e)
         return err_sys (e, "make the state of container '%s'", id);
     }
     r = open_folder (&s, e);
-    if (r < 0)
-        (void)unlinkat (root, id, AT_REMOVEDIR); /* out of descriptors, say: the claim is undone */
-    else
+    if (r == 0)
         r = state_lock (&s, e);
     if (r < 0) {
+        if (r != -ENOENT)                            /* else a delete --force was faster */
+            (void)unlinkat (root, id, AT_REMOVEDIR); /* out of descriptors, say: undone */
         state_close (&s);
-        return err_add (e, "claim '%s'", id); /* a delete --force was faster */
+        return err_add (e, "claim '%s'", id);
     }
     *ret = s;
     return 0;
