@@ -87,7 +87,7 @@ static const struct engine engines[] = {
       .hidden = { "containers/" ID "/config.v2.json", "volumes/" } },
     { .name = "containerd 1.6 and 2: data",
       .root = "/var/lib/containerd",
-      .marks = { "io.containerd.metadata.v1.bolt/meta.db" },
+      .marks = { "io.containerd.metadata.v1.bolt/meta.db", "io.containerd.runtime.v2.task/" },
       .brought = { "io.containerd.grpc.v1.cri/sandboxes/" ID "/hosts",
                    "io.containerd.grpc.v1.cri/sandboxes/" ID "/hostname",
                    "io.containerd.grpc.v1.cri/sandboxes/" ID "/resolv.conf",
