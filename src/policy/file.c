@@ -223,7 +223,9 @@ static int read_file (struct walk *w, int file, struct arena *a, struct policy_f
         return fd;
     if (fstat (fd, &st) < 0)
         return err_sys (w->e, "stat it");
-    ret->path = arena_strdup (a, where (fd, path));
+    if (where (fd, path)[0] != '/')
+        return err_set (w->e, ENOENT, "the kernel does not say where it is");
+    ret->path = arena_strdup (a, path);
     if (!ret->path)
         return err_oom (w->e);
     ret->dev = st.st_dev;
