@@ -224,7 +224,7 @@ static int read_file (struct walk *w, int file, struct arena *a, struct policy_f
     if (fstat (fd, &st) < 0)
         return err_sys (w->e, "stat it");
     if (where (fd, path)[0] != '/')
-        return err_set (w->e, ENOENT, "the kernel does not say where it is");
+        return err_set (w->e, EIO, "the kernel does not say where it is");
     ret->path = arena_strdup (a, path);
     if (!ret->path)
         return err_oom (w->e);
@@ -247,6 +247,8 @@ int policy_file_read (const char *path, struct arena *a, struct policy_file *ret
         r = walk (&w, &file);
     if (r == 0)
         r = read_file (&w, file, a, &f);
+    if (r == -ENOENT && file >= 0) /* it is there: ENOENT would say that there is no policy */
+        r = -(e->code = EIO);
     cleanup_fd (&w.cur);
     if (r < 0)
         return err_add (e, "policy '%.200s'", path);
