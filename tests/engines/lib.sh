@@ -60,7 +60,7 @@ leftovers ()
     grep -lszE "^MARK=$mark" /proc/[0-9]*/environ | sed 's/^/process /'
     grep -lsF "/$mark" /proc/[0-9]*/cgroup | sed 's/^/process /'
     grep -F "$work" /proc/self/mountinfo | sed 's/^/mount /'
-    find /sys/fs/cgroup -type d -path "*/$mark*" | sed 's/^/cgroup /'
+    find /sys/fs/cgroup -type d -path "*/$mark*" 2>/dev/null | sed 's/^/cgroup /'
 }
 
 # nothing_left: as results; and each kind of trace, planted, is seen.

@@ -1,18 +1,42 @@
 #!/bin/bash
 # podman-strict.sh: a real Podman, as root, with agentrt under the policy strict: its network, pods,
-# exec, stop and removal. Prints TAP and leaves nothing. AGENTRT names the runtime.
-#   POLICY=oci  the controls off: what strict keeps away is then there, and the test fails
+# exec, stop and removal; then the same under the policy oci, where each control must be missed.
+# Prints TAP and leaves nothing. AGENTRT names the runtime.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-if [ "${1:-}" != --inner ]; then
-    AGENTRT=$(realpath "${AGENTRT:?the runtime under test}")
+
+# inner POLICY: the checks in a cage, as TAP.
+inner ()
+{
+    local rc
+
     W=$(mktemp -d /var/tmp/podman-strict.XXXXXX)
-    export AGENTRT W
-    "$here/../lib/cage" -c v1 -- "$here/podman-strict.sh" --inner
+    POLICY=$1 W=$W "$here/../lib/cage" -c v1 -- "$here/podman-strict.sh" --inner
     rc=$?
     find /sys/fs/cgroup -depth -type d \( -path "*/${W##*/}*" -o -name 'libpod_parent*' \) \
         -exec rmdir {} \; 2>/dev/null
     rm -rf --one-file-system "$W"
+    return $rc
+}
+
+# A control is behind each check of this name: with the policy `oci` it must fail.
+controlled='^(run: |--privileged|exec|--network container|and nothing else)'
+if [ "${1:-}" != --inner ]; then
+    AGENTRT=$(realpath "${AGENTRT:?the runtime under test}")
+    export AGENTRT
+    out=$(inner strict)
+    rc=$?
+    grep -v '^1\.\.' <<<"$out"
+    n=$(grep -cE '^(not )?ok' <<<"$out")
+    [ "$n" -gt 0 ] || rc=1
+    while read -r line; do
+        name=${line#*ok * - }
+        [[ $name =~ $controlled ]] || continue
+        n=$((n + 1)) verdict=ok
+        [[ $line == "not ok "* ]] || { verdict='not ok' rc=1; }
+        echo "$verdict $n - self-check: without the policy it is missed: $name"
+    done < <(inner oci | grep -E '^(not )?ok')
+    echo "1..$n"
     exit $rc
 fi
 
@@ -33,7 +57,7 @@ check ()
     fi
 }
 
-printf '#!/bin/sh\nexec %s --policy %s "$@"\n' "$AGENTRT" "${POLICY:-strict}" >"$W/agentrt"
+printf '#!/bin/sh\nexec %s --policy %s "$@"\n' "$AGENTRT" "$POLICY" >"$W/agentrt"
 cat >"$W/containers.conf" <<-END
 	[containers]
 	log_driver="k8s-file"
@@ -72,6 +96,8 @@ check 'a pod shares lo' root:x:0:0:root:/root:/bin/sh "$W/p" run --rm --pod pod 
     sh -c 'wget -qO- http://127.0.0.1:8080/passwd | head -n 1'
 check 'and nothing else' 'lo 1' "$W/p" exec one sh -c "$links"
 "$W/p" pod rm -f -t 1 pod >/dev/null 2>&1
-check 'all is gone' 0 sh -c "ls /run/agentrt 2>/dev/null | wc -l"
+check 'all is gone: states, cgroups, network namespaces' '0 0 0' sh -c "echo \$(
+    ls /run/agentrt 2>/dev/null | wc -l; find /sys/fs/cgroup -path '*/${W##*/}/libpod-*' | grep -vc conmon
+    ls /run/netns 2>/dev/null | wc -l)"
 echo "1..$n"
 [ "$failed" = 0 ]
