@@ -347,3 +347,31 @@ no_sleepers ()
     eq "$(told poststop status)" stopped
     eq "$(told poststop pid)" 0
 }
+
+no_sleeper ()
+{
+    ! pgrep -f 'sleep 100[0]'
+}
+
+@test "a signal during a hook that has no timeout: it ends, and what was made is undone" {
+    local kind signal
+
+    for kind in prestart createRuntime createContainer; do
+        for signal in INT TERM; do
+            edit --arg k "$kind" \
+                '.hooks = {($k): [{path: "/bin/sh", args: ["sh", "-c", "sleep 1000"]}]}'
+            # A background job ignores SIGINT; setsid's child does not.
+            env --default-signal "$AGENTRT" --root "$ROOT" create -b "$BUNDLE" "$ID" \
+                </dev/null >"$TMP/create" 2>&1 3>&- &
+            wait_for 5 pgrep -f 'sleep 100[0]'
+            kill -"$signal" $!
+            SECONDS=0
+            wait $! && fail "$kind: create succeeded"
+            [ $SECONDS -le 5 ] || fail "$kind: $SECONDS s"
+            match "$(<"$TMP/create")" "interrupted by SIG$signal|$kind"
+            wait_for 5 no_sleeper
+            [ ! -e "$ROOT/$ID" ] || fail "$kind: the state is left"
+            eq "$(find /sys/fs/cgroup -type d -name "$ID")" ""
+        done
+    done
+}

@@ -95,6 +95,26 @@ load ../lib/helpers
     eq "$output" /
 }
 
+@test "env: an image's passwd that is a FIFO, a link out or huge hangs nothing and gives /" {
+    local etc=$BUNDLE/rootfs/etc
+
+    script 'echo $HOME'
+    echo 'root:x:0:0::/evil:/bin/sh' >"$TMP/evil"
+    for kind in fifo magic folder huge device; do
+        rm -rf "$etc/passwd"
+        case $kind in
+        fifo) mkfifo "$etc/passwd" ;;
+        magic) ln -s /proc/self/fd/0 "$etc/passwd" ;;
+        folder) mkdir "$etc/passwd" ;;
+        huge) (head -c 8000000 /dev/zero | tr '\0' x; printf '\nroot:x:0:0::/late:/bin/sh\n') >"$etc/passwd" ;;
+        device) mknod "$etc/passwd" c 1 5 ;;
+        esac
+        output=$(LIMIT=10 rt run -b "$BUNDLE" "$ID" <"$TMP/evil" 2>&1) ||
+            fail "$kind: status $?: $output"
+        eq "$kind $output" "$kind /"
+    done
+}
+
 @test "env: 20000 variables are no burden; one of 100 KB comes through" {
     edit '.process.env += [range (20000) | "V\(.)=\(.)"]'
     SECONDS=0
