@@ -1,6 +1,9 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -27,6 +30,24 @@ static int rmdir_at (int parent, const char *name, void *data, struct err *e)
     return err_sys (e, "remove sub-cgroup '%s'", name);
 }
 
+/* Without a descriptor for the parent, for there may be none to be had. The path is that of the
+ * mount, and directories of a cgroupfs are neither links nor moved: it is asked whether it still is
+ * what was made. */
+static int remove_by_path (const struct cgroup_hierarchy *h, int *busy, struct err *e)
+{
+    char path[PATH_MAX];
+    struct stat ours, named;
+    int len = snprintf (path, sizeof path, "%s%s", h->mountpoint, h->path);
+
+    if (len < 0 || (size_t)len >= sizeof path)
+        return err_set (e, ENAMETOOLONG, "the path of the cgroup is too long");
+    if (fstat (h->dir, &ours) < 0 || fstatat (AT_FDCWD, path, &named, AT_SYMLINK_NOFOLLOW) < 0)
+        return is_gone (errno) ? 0 : err_sys (e, "look at the cgroup");
+    if (ours.st_dev != named.st_dev || ours.st_ino != named.st_ino)
+        return err_set (e, ESTALE, "another cgroup has its path");
+    return rmdir_at (AT_FDCWD, path, busy, e);
+}
+
 /* Returns 1 while it is busy. Its parent is reached from its own descriptor, so that what is
  * removed is what was made. */
 static int remove_leaf (struct cgroup_hierarchy *h, struct err *e)
@@ -37,6 +58,8 @@ static int remove_leaf (struct cgroup_hierarchy *h, struct err *e)
 
     if (r >= 0)
         r = rmdir_at (parent, strrchr (h->path, '/') + 1, &busy, e);
+    else
+        r = remove_by_path (h, &busy, e);
     if (r < 0)
         return r;
     if (busy)
@@ -115,8 +138,8 @@ int cgroup_remove (struct cgroup *cg, struct err *e)
 
     if (is_all_made (cg)) /* the usual case: everything is empty, and rmdir says so */
         r = remove_round (cg, remove_leaf, &busy, e);
-    if (busy == 0)
-        return r;
+    if (busy == 0 && r == 0) /* what has failed once is tried again */
+        return 0;
     killed = kill_everywhere (cg, &kill_error);
     r = wait_for_removal (cg, e);
     return r == -EBUSY && killed < 0 ? err_add (e, "%s", kill_error.msg) : r;

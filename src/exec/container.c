@@ -54,11 +54,13 @@ static int start_at_once (struct run *r, struct err *e)
 /* The container goes with the command that made it; the first error is the one to tell. */
 static int give_up (struct run *r, struct err *e)
 {
-    struct err ignored = { 0 };
+    struct err left = { 0 };
     siginfo_t info;
 
-    (void)run_destroy (r, &ignored);
+    if (run_destroy (r, &left) < 0)
+        r->left = left;
     (void)waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOHANG);
+    run_tell_left (r, e);
     return -e->code;
 }
 

@@ -19,7 +19,9 @@ static int kill_init (struct run *r, struct err *e)
 {
     struct err gone = { 0 };
     struct pollfd pfd = { .events = POLLIN };
-    AUTO_FD pidfd = state_pidfd (&r->saved, &gone);
+    /* Who made init has it open: another descriptor may not be had. */
+    AUTO_FD opened = r->pidfd < 0 ? state_pidfd (&r->saved, &gone) : -1;
+    int pidfd = r->pidfd < 0 ? opened : r->pidfd;
 
     if (pidfd == -ESRCH || r->saved.pid == 0)
         return 0;
@@ -27,9 +29,11 @@ static int kill_init (struct run *r, struct err *e)
         *e = gone;
         return pidfd;
     }
+    pfd.fd = pidfd;
+    if (poll (&pfd, 1, 0) > 0)
+        return 0; /* has ended already, and may have been waited for */
     if (syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
         return err_sys (e, "kill init");
-    pfd.fd = pidfd;
     if (poll (&pfd, 1, INIT_EXIT_TIMEOUT_MS) == 0)
         return err_set (e, ETIMEDOUT, "init (pid %d) does not end after SIGKILL", r->saved.pid);
     return 0;

@@ -185,7 +185,7 @@ static void undo_claim (struct run *r)
         (void)run_hooks (r, HOOK_POSTSTOP, STATUS_STOPPED, 0,
                          &ignored); /* the first error counts */
     if (r->left.code == 0)
-        (void)state_remove (&r->state, &r->left); /* told by tell_left */
+        (void)state_remove (&r->state, &r->left); /* told by run_tell_left */
 }
 
 /* ---- prepare ---- */
@@ -264,10 +264,12 @@ static int parent_cgroup_owner_check (struct run *r, struct err *e)
 static void undo_cgroup (struct run *r)
 {
     struct err ignored = { 0 };
+    struct err e = { 0 }; /* of a first try, it may be, whose second succeeded */
     struct oci_saved_cgroup *made = arena_alloc (r->arena, sizeof *made);
 
-    if (cgroup_remove (&r->cgroup, &r->left) == 0)
+    if (cgroup_remove (&r->cgroup, &e) == 0)
         return;
+    r->left = e;
     if (made && cgroup_save (&r->cgroup, r->arena, made, &ignored) == 0) {
         r->saved.cgroup = made;
         (void)state_write (&r->state, &r->saved, &ignored); /* `intent` wrote nearly the same */

@@ -254,8 +254,7 @@ static void release_prepared (struct run *r)
     state_gate_close (&r->gate);
 }
 
-/* A failed start leaves nothing behind; where it must, it says so. */
-static void tell_left (const struct run *r, struct err *e)
+void run_tell_left (const struct run *r, struct err *e)
 {
     struct err first = *e;
 
@@ -276,7 +275,7 @@ static int run_parent_once (struct run *r, struct err *e)
     prefer_child_error (r, e);
     release_prepared (r);
     steps_undo (parent_steps, done, r);
-    tell_left (r, e);
+    run_tell_left (r, e);
     return -e->code;
 }
 

@@ -141,6 +141,8 @@ int run_expect (const struct run *r, int want, struct err *e);
 int run_await_exec (const struct run *r, struct err *e);
 /* E says how the child behind PIDFD, which ended without a word, ended. */
 void run_describe_end (struct run *r, int pidfd, struct err *e);
+/* A failed start leaves nothing behind; where it must (r->left), E says so. */
+void run_tell_left (const struct run *r, struct err *e);
 /* Waits for the end of the child behind PIDFD, which was killed or has ended, and forgets it. */
 void run_reap (int pidfd);
 

@@ -16,9 +16,6 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 
-#define GATE_LOCK   "gate"
-#define GATE_SOCKET "gate.sock"
-
 /* A start writes its byte right after it has connected. */
 #define KNOCK_TIMEOUT_MS 5000
 
@@ -37,7 +34,8 @@ static struct sockaddr_un gate_address (const struct state *s)
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     char dir[FD_PATH_MAX];
 
-    (void)snprintf (addr.sun_path, sizeof addr.sun_path, "%s/" GATE_SOCKET, fd_path (dir, s->dir));
+    (void)snprintf (addr.sun_path, sizeof addr.sun_path, "%s/" STATE_GATE_SOCKET,
+                    fd_path (dir, s->dir));
     return addr;
 }
 
@@ -72,7 +70,7 @@ int state_gate_make (const struct state *s, struct state_gate *ret, struct err *
 
     if (listener < 0)
         return listener;
-    lock = fd_open_mode (s->dir, GATE_LOCK, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600,
+    lock = fd_open_mode (s->dir, STATE_GATE_LOCK, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600,
                          FD_BENEATH, e);
     if (lock < 0)
         return err_add (e, "make the gate");
@@ -103,7 +101,7 @@ int state_gate_lock (const struct state_gate *g, struct err *e)
 bool state_gate_is_locked (const struct state *s)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    AUTO_FD fd = openat (s->dir, GATE_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FD fd = openat (s->dir, STATE_GATE_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
     return fd >= 0 && fcntl (fd, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }

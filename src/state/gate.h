@@ -17,6 +17,10 @@
 
 #include "state/state.h"
 
+/* The files' names, for who removes them. */
+#define STATE_GATE_LOCK   "gate"
+#define STATE_GATE_SOCKET "gate.sock"
+
 /* Close-on-exec descriptors, -1 where not made. `signals` is a signalfd of TERM, INT, HUP and QUIT:
  * made early, because a seccomp filter may stand before the gate. */
 struct state_gate {

@@ -24,6 +24,7 @@
 #define LOCK_WAIT_MS       60000
 #define LOCK_WAIT_SHORT_MS 3000
 #define LOCK_PAUSE_MS      10
+#define LOCK_TRIES         100 /* the kernel is short of memory for a lock (ENOLCK) */
 
 static int check_id (const char *id, struct err *e)
 {
@@ -69,9 +70,10 @@ static int lock_within (struct state *s, int64_t ms, struct err *e)
 {
     const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
     int64_t deadline = ms_now () + ms;
+    int tries = 0;
 
     while (flock (s->dir, LOCK_EX | LOCK_NB) < 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
+        if (errno != EWOULDBLOCK && errno != EINTR && !(errno == ENOLCK && tries++ < LOCK_TRIES))
             return err_sys (e, "lock container '%s'", s->id);
         if (ms_now () >= deadline)
             return err_set (e, ETIMEDOUT, "container '%s' is in use by another command since %d s",
@@ -350,8 +352,21 @@ static int unlink_in (int dir, const char *name)
     return unlinkat (dir, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* All but the two states. */
-static int empty_folder (const struct state *s)
+/* What this program writes goes by its name: to list a folder takes a descriptor and memory, and
+ * may be what has failed. */
+static int unlink_known (const struct state *s)
+{
+    static const char *const names[] = { STATE_GATE_SOCKET, STATE_GATE_LOCK, POLICY_FILE,
+                                         CONFIG_FILE };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < ARRAY_LEN (names); i++)
+        r = unlink_in (s->dir, names[i]);
+    return r;
+}
+
+/* The rest, but for the two states: what a killed command was writing. */
+static int unlink_unknown (const struct state *s)
 {
     int fd = openat (s->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     AUTO_DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
@@ -369,16 +384,26 @@ static int empty_folder (const struct state *s)
     return r < 0 ? r : -errno;
 }
 
-int state_remove (struct state *s, struct err *e)
+static int remove_once (const struct state *s)
 {
-    int r = empty_folder (s);
+    int listed = unlink_unknown (s); /* matters only if the folder is not empty at the end */
+    int r = unlink_known (s);
 
     if (r == 0)
         r = unlink_in (s->dir, COPY_FILE);
     if (r == 0)
         r = unlink_in (s->dir, STATE_FILE);
     if (r == 0 && unlinkat (s->root, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT)
-        r = -errno;
+        r = listed < 0 ? listed : -errno;
+    return r;
+}
+
+int state_remove (struct state *s, struct err *e)
+{
+    int r = remove_once (s);
+
+    if (r < 0) /* the last thing that can be done about what fails for a moment */
+        r = remove_once (s);
     if (r < 0) {
         errno = -r;
         return err_sys (e, "remove the state of container '%s'", s->id);

@@ -161,9 +161,20 @@ all_gone ()
 }
 
 @test "a start that fails while a cgroup cannot be removed keeps its state for delete -f" {
-    # The first hierarchy's rmdir fails once; all others are removed all the same.
+    # The first hierarchy's rmdir fails, and again when it is tried once more, after all the others,
+    # which are removed all the same.
+    local n
+
+    rt create -b "$BUNDLE" "$ID"
+    n=$(find /sys/fs/cgroup -type d -name "$ID" | wc -l)
+    rt delete -f "$ID"
     edit '.process.args = ["/nonexistent"]'
     try strace -o "$TMP/trace" -e trace=rmdir,unlinkat -e inject=unlinkat:error=EPERM:when=1 \
+        "$AGENTRT" --root "$ROOT" create -b "$BUNDLE" "$ID"
+    rc 1
+    eq "$(find /sys/fs/cgroup -type d -name "$ID")" ""
+    [ ! -e "$ROOT/$ID" ]
+    try strace -o "$TMP/trace" -e trace=rmdir,unlinkat -e inject=unlinkat:error=EPERM:when=1+"$n" \
         "$AGENTRT" --root "$ROOT" create -b "$BUNDLE" "$ID"
     rc 1
     match "$output" "nonexistent.*not undone: remove cgroup .*delete --force $ID does it"
