@@ -31,6 +31,7 @@ static bool is_known (const char *path, int64_t major, int64_t minor)
     return false;
 }
 
+/* The node of that name is the host's console until the container's terminal lies over it. */
 static bool is_allowed (const struct draft *d, const struct oci_device *dev)
 {
     const struct oci_policy_devices *p = d->doc.devices;
@@ -39,7 +40,7 @@ static bool is_allowed (const struct draft *d, const struct oci_device *dev)
         return false;
     return is_known (dev->path, dev->major, dev->minor) &&
            (draft_has (p->allowed, p->n_allowed, dev->path) ||
-            strcmp (dev->path, "/dev/console") == 0);
+            (d->process.terminal && strcmp (dev->path, "/dev/console") == 0));
 }
 
 static const char *device_text (struct arena *a, const struct oci_device *dev)

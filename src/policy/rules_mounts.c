@@ -167,12 +167,19 @@ static int guard_mount (struct draft *d, size_t i, const struct plan_mount *m)
     return draft_refuse (d, draft_mount_path (d, i), draft_mount_text (d, i), guard_text (f, d->a));
 }
 
-/* A root may lie in an engine's data, as a rule it does; but it must not be a place of the host. */
+/* A root may lie in an engine's data, as a rule it does; but it must not be a place of the host,
+ * and no engine keeps one among credentials. */
+static bool is_no_root (const struct guard_finding *f)
+{
+    return strcmp (f->how, "is") == 0 ||
+           (strcmp (f->how, "lies in") == 0 && strcmp (f->rule, "credentials") == 0);
+}
+
 static int guard_root (struct draft *d)
 {
     const struct guard_finding *f = guard_finding_of (d->facts->guard, d->in->config->n_mounts);
 
-    if (!d->config.root || !f || strcmp (f->how, "is") != 0 ||
+    if (!d->config.root || !f || !is_no_root (f) ||
         draft_has (d->doc.mounts->accept, d->doc.mounts->n_accept, f->shown))
         return 0;
     return draft_refuse (d, "/root/path", d->root.path, guard_text (f, d->a));
@@ -320,6 +327,7 @@ static int cgroup (struct draft *d, size_t i, const struct plan_mount *m)
 
 int rule_mounts_cgroup (struct draft *d)
 {
+    d->controls.cgroup_readonly = d->doc.cgroup == OCI_CGROUP_READONLY;
     return d->doc.cgroup == OCI_CGROUP_ENGINE ? 0 : each_mount (d, cgroup);
 }
 

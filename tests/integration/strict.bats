@@ -143,6 +143,17 @@ limit ()
     umount "$TMP/innocent"
 }
 
+@test "a root among the host's credentials is refused, and nothing is made there" {
+    mkdir -p /etc/ssl/private/innocent
+    edit '.root.path = "/etc/ssl/private/innocent"'
+    try rt --policy strict run -b "$BUNDLE" "$ID"
+    refused "/root/path .*rule 'mounts.guard' of policy 'strict'.*lies in.*credentials"
+    eq "$(ls /etc/ssl/private/innocent)" ""
+    off '{"mounts": {"guard": false}}'
+    rt --policy "$OFF" explain -b "$BUNDLE" >"$TMP/said"
+    rmdir /etc/ssl/private/innocent
+}
+
 @test "a file system that is not known to be harmless is refused" {
     add_mount /mnt ramfs ramfs
     refuses '{"mounts": {"guard": false}}' "/mounts\[[0-9]*\].*rule 'mounts.type'.*ramfs"
@@ -151,6 +162,30 @@ limit ()
 @test "sysfs and cgroups are read-only" {
     edit '(.mounts[] | select (.destination == "/sys")).options = ["rw"]'
     holds '{"paths": {"readonly": []}}' "grep ' /sys ' /proc/mounts" '/sys sysfs ro' '/sys sysfs rw'
+}
+
+# unlifted: nothing that the config remounts lets the payload lift its limit of processes.
+unlifted ()
+{
+    script 'echo max >/sys/fs/cgroup/pids/pids.max; cat /sys/fs/cgroup/pids/pids.max'
+    try rt --policy strict run -b "$BUNDLE" "$ID"
+    refused "'remount'.*cgroups stay read-only"
+    off '{"cgroup": "engine"}'
+    try rt --policy "$OFF" run -b "$BUNDLE" "$ID"
+    match "$output" '^max$'
+}
+
+@test "no remount makes cgroups writable: of all that is below" {
+    [ -d /sys/fs/cgroup/pids ] || skip "no cgroup v1"
+    add_mount /sys/fs/cgroup none none remount bind rrw ro
+    unlifted
+}
+
+@test "no remount makes cgroups writable: through a link of the image" {
+    [ -d /sys/fs/cgroup/pids ] || skip "no cgroup v1"
+    ln -s sys/fs/cgroup "$BUNDLE/rootfs/innocent"
+    add_mount /innocent/pids none none remount bind rw
+    unlifted
 }
 
 @test "all five capability sets are empty, whatever is asked for" {
@@ -210,6 +245,11 @@ limit ()
 @test "a listed name does not open another device" {
     edit '.linux.devices = [{path: "/dev/null", type: "c", major: 1, minor: 11}]'
     holds '{"devices": {"any": true}}' 'stat -c %t:%T /dev/null' '1:3' '1:b'
+}
+
+@test "the host's console is nobody's: /dev/console is for a terminal" {
+    edit '.linux.devices = [{path: "/dev/console", type: "c", major: 5, minor: 1}]'
+    holds '{"devices": {"any": true}}' 'ls /dev' '^zero$' '^console$'
 }
 
 @test "the cgroup lets listed devices only through" {
