@@ -204,10 +204,11 @@ sh_ ()
     check "$1" "$2" "$3" bash -c "$4"
 }
 
-# pty NAME STATUS ERE TEXT: on a terminal whose keyboard stays silent but open.
+# pty NAME STATUS ERE TEXT: on a terminal whose keyboard stays silent but open. script runs $SHELL,
+# and only bash hands D on.
 pty ()
 {
     # shellcheck disable=SC2016
-    check "$1" "$2" "$3" bash -c 'exec script -qec "$0" /dev/null 0<>"$1"' \
+    check "$1" "$2" "$3" bash -c 'SHELL=/bin/bash exec script -qec "$0" /dev/null 0<>"$1"' \
         "bash -c '$4'" $run/keyboard
 }
