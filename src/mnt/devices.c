@@ -162,7 +162,7 @@ static int make_node (const struct mnt *m, const struct place *at, const struct 
         return bind_node (at, d, e);
     if (mknodat (at->dir, at->name, d->type | d->mode, makedev (d->major, d->minor)) == 0)
         return own_node (at, d, e);
-    if (errno == EPERM && m->plan->is_rootless)
+    if (errno == EPERM)
         return bind_node (at, d, e);
     return errno == EEXIST ? keep_node (at, d, e) : err_sys (e, "mknod");
 }
