@@ -18,6 +18,7 @@ struct member {
     const struct oci_saved_state *saved;
     const char *network; /* the path in its config's place of the network namespace, or NULL */
     bool has_started, is_sandbox;
+    bool says_pod; /* its own annotations name the pod */
 };
 
 struct search {
@@ -45,12 +46,30 @@ void pod_close (struct pod *p)
 static const char *const pod_keys[] = { "io.kubernetes.cri.sandbox-id",
                                         "io.kubernetes.cri-o.SandboxID", NULL };
 
-const char *pod_name (const struct oci_kv *annotations, size_t n)
+static const char *const type_keys[] = { "io.kubernetes.cri.container-type",
+                                         "io.kubernetes.cri-o.ContainerType", NULL };
+static const char *const manager_keys[] = { "io.container.manager", NULL };
+
+/* The value of the first annotation with one of KEYS, or NULL. */
+static const char *annotation (const struct oci_kv *annotations, size_t n, const char *const *keys)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_is_in (annotations[i].key, pod_keys))
+        if (str_is_in (annotations[i].key, keys))
             return annotations[i].value;
     return NULL;
+}
+
+static bool has_annotation (const struct oci_kv *annotations, size_t n, const char *const *keys,
+                            const char *value)
+{
+    const char *found = annotation (annotations, n, keys);
+
+    return found && strcmp (found, value) == 0;
+}
+
+const char *pod_name (const struct oci_kv *annotations, size_t n)
+{
+    return annotation (annotations, n, pod_keys);
 }
 
 /* ---- the containers of the pod ---- */
@@ -63,15 +82,34 @@ static const char *network_path (const struct oci_config *c)
     return NULL;
 }
 
-/* A sandbox may carry no annotation of its own (Podman's infra container): its id is the pod's
- * name. */
-static bool is_member (const struct search *s, const struct oci_saved_state *saved)
+/* Podman's infra container does not say that it is one: its id is the pod's name, for containers
+ * that Podman has made as well. */
+static bool may_be_infra (const struct search *s, const struct oci_saved_state *saved)
+{
+    const struct oci_config *c = s->q->config;
+
+    return strcmp (saved->id, s->pod) == 0 &&
+           has_annotation (saved->annotations, saved->n_annotations, manager_keys, "libpod") &&
+           has_annotation (c->annotations, c->n_annotations, manager_keys, "libpod");
+}
+
+/* What names no pod is in none, whoever gives its id as a pod's name; and the container of that id
+ * has to say that it is a sandbox. */
+static bool is_in_pod (const struct search *s, const struct oci_saved_state *saved)
 {
     const char *pod = pod_name (saved->annotations, saved->n_annotations);
 
-    return strcmp (pod ?: saved->id, s->pod) == 0 && saved->owner == geteuid () &&
-           !saved->creating && saved->policy_digest &&
-           strcmp (saved->policy_digest, s->q->policy->digest) == 0;
+    if (!pod)
+        return may_be_infra (s, saved);
+    return strcmp (pod, s->pod) == 0 &&
+           (strcmp (saved->id, s->pod) != 0 ||
+            has_annotation (saved->annotations, saved->n_annotations, type_keys, "sandbox"));
+}
+
+static bool is_member (const struct search *s, const struct oci_saved_state *saved)
+{
+    return is_in_pod (s, saved) && saved->owner == geteuid () && !saved->creating &&
+           saved->policy_digest && strcmp (saved->policy_digest, s->q->policy->digest) == 0;
 }
 
 /* False: it is none, or what it is cannot be found out. */
@@ -89,7 +127,8 @@ static bool read_member (const struct search *s, const char *id, struct member *
                             .saved = st.saved,
                             .network = good ? network_path (config) : NULL,
                             .is_sandbox = strcmp (id, s->pod) == 0,
-                            .has_started = !state_gate_is_locked (&st) };
+                            .has_started = !state_gate_is_locked (&st),
+                            .says_pod = pod_name (st.saved->annotations, st.saved->n_annotations) };
     state_close (&st);
     return good;
 }
@@ -130,6 +169,14 @@ static bool is_meant (const struct member *m, int kind, const char *path, int fd
            (kind == NS_NET && m->is_sandbox && m->network && strcmp (path, m->network) == 0);
 }
 
+/* Any container of Podman's looks like an infra container: what it shares is no way into it. */
+static bool may_share (const struct search *s, const struct member *m, int kind)
+{
+    if (kind == NS_NET)
+        return may_share_network (s, m);
+    return m->says_pod || kind == NS_IPC || kind == NS_UTS;
+}
+
 static int try_one (const struct search *s, const struct member *m, size_t i, struct err *e)
 {
     const struct oci_namespace *ns = &s->q->config->linux_->namespaces[i];
@@ -138,7 +185,7 @@ static int try_one (const struct search *s, const struct member *m, size_t i, st
     const char *path;
     int fd;
 
-    if (kind == NS_NET && !may_share_network (s, m))
+    if (!may_share (s, m, kind))
         return 0;
     path = arena_printf (s->a, "/proc/%d/ns/%s", m->saved->pid, ns_proc_names[kind]);
     if (!path)

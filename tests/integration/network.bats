@@ -285,11 +285,66 @@ fetch='readlink /proc/self/ns/net; wget -qO- http://127.0.0.1/passwd 2>&1 | grep
 1"
 }
 
-@test "pod: Podman's infra container has no annotation, its members have" {
+# faked ANNOTATIONS KIND...: what a container that calls $ID its pod is in, one namespace a line.
+faked ()
+{
+    local annotations=$1 k
+
+    shift
+    edit --arg id "$ID" --argjson more "$annotations" '.annotations = ({
+        "io.kubernetes.cri.sandbox-id": $id, "io.kubernetes.cri-o.SandboxID": $id } + $more)'
+    with_ns network "/proc/$pause/ns/net"
+    for k in ipc uts pid; do with_ns $k "/proc/$pause/ns/$k"; done
+    script 'for k in net ipc uts pid; do readlink /proc/self/ns/$k; done'
+    try nt run -b "$BUNDLE" "$ID-2"
+    rc 0
+}
+
+@test "pod: one that is faked joins no container that names no pod" {
+    local annotations='{"io.container.manager": "libpod"}' k
+
+    edit 'del (.hostname)'
+    args sleep 1000
+    up
+    pause=$(cat "$TMP/pid")
+    faked "$annotations"
+    for k in net ipc uts pid; do
+        grep -qF "$(readlink "/proc/$pause/ns/$k")" <<<"$output" && fail "joined: $k"
+    done
+    nt delete -f "$ID"
+}
+
+@test "pod: nor does it get into one of Podman's, which may be an infra container" {
+    edit 'del (.hostname) | .annotations = {"io.container.manager": "libpod"}'
+    args sleep 1000
+    up
+    pause=$(cat "$TMP/pid")
+    faked '{"io.container.manager": "libpod"}'
+    grep -qF "$(readlink "/proc/$pause/ns/pid")" <<<"$output" && fail "joined: pid"
+    grep -qF "$(readlink "/proc/$pause/ns/ipc")" <<<"$output" || fail "ipc is not shared"
+    faked '{}'
+    grep -qF "$(readlink "/proc/$pause/ns/ipc")" <<<"$output" && fail "joined: ipc"
+    nt delete -f "$ID"
+}
+
+@test "pod: a container of a pod is no sandbox" {
+    edit 'del (.hostname)'
+    edit --arg id "$ID" '.annotations = {"io.kubernetes.cri.container-type": "container",
+        "io.kubernetes.cri.sandbox-id": $id}'
+    args sleep 1000
+    up
+    pause=$(cat "$TMP/pid")
+    faked '{}'
+    grep -qF "$(readlink "/proc/$pause/ns/pid")" <<<"$output" && fail "joined: pid"
+    nt delete -f "$ID"
+}
+
+@test "pod: Podman's infra container names no pod, its members do" {
+    edit '.annotations = {"io.container.manager": "libpod"}'
     args httpd -f -p 127.0.0.1:80 -h /etc
     up
     pause=$(cat "$TMP/pid")
-    edit --arg id "$ID" '.annotations = {"io.kubernetes.cri-o.SandboxID": $id}'
+    edit --arg id "$ID" '.annotations += {"io.kubernetes.cri-o.SandboxID": $id}'
     with_ns network "/proc/$pause/ns/net"
     script "$fetch"
     try nt run -b "$BUNDLE" "$ID-2"
