@@ -339,23 +339,6 @@ static const struct plan_mount *mounted_here (const struct plan *p, const struct
     return NULL;
 }
 
-/* By what the target is: a link of the image gives a cgroup any name. What is below is not looked
- * at one by one. */
-static int check_remount (const struct mnt *m, const struct plan_mount *pm, int target,
-                          struct err *e)
-{
-    uint64_t magic, flags;
-    int r = tree_statfs (target, &magic, &flags, e);
-
-    if (r < 0 || !m->plan->cgroup_readonly)
-        return r;
-    if (pm->rclear & MOUNT_ATTR_RDONLY ||
-        (pm->clear & MOUNT_ATTR_RDONLY &&
-         (magic == CGROUP_SUPER_MAGIC || magic == CGROUP2_SUPER_MAGIC)))
-        return err_set (e, EPERM, "'remount' refused: cgroups stay read-only");
-    return 0;
-}
-
 static int remount (const struct mnt *m, const struct plan_mount *pm, int *fd, struct err *e)
 {
     const struct plan_mount *fs = mounted_here (m->plan, pm);
@@ -370,8 +353,6 @@ static int remount (const struct mnt *m, const struct plan_mount *pm, int *fd, s
         r = err_set (e, EINVAL, "'remount': nothing is mounted there");
     if (r == 0)
         r = check_target (m, pm, target, -1, e);
-    if (r == 0)
-        r = check_remount (m, pm, target, e);
     if (r == 0 && fs) {
         const struct newfs nf = {
             .type = fs->fstype, .data = pm->data, .sb_set = pm->sb_set, .sb_clear = pm->sb_clear

@@ -138,7 +138,6 @@ struct plan {
     const char *rootfs; /* absolute host path */
     bool idmap_root;    /* it is seen through the ids of the new user namespace */
     bool rootfs_readonly, rootfs_nosuid, rootfs_nodev;
-    bool cgroup_readonly;             /* whatever a remount asks for */
     unsigned long rootfs_propagation; /* MS_* | MS_REC, 0 = leave private */
     const struct plan_mount *mounts;
     size_t n_mounts;

@@ -49,7 +49,6 @@ struct policy_controls {
     bool own_network;             /* an empty network namespace takes the place of the config's */
     bool seccomp_floor;           /* agentrt's own filter, beside the config's */
     bool root_nosuid, root_nodev; /* flags of the root mount */
-    bool cgroup_readonly;         /* no remount makes a cgroup writable */
     bool idmap_root;              /* the root is seen through the ids of the user namespace */
 };
 

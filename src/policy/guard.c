@@ -54,13 +54,19 @@ static int find_binds (const struct guard_request *rq, struct arena *a, struct b
     return 0;
 }
 
+/* The mount itself; what a recursive one brings along is as it was on the host. */
+static bool is_readonly (const struct plan_mount *m)
+{
+    return (m->set | (m->rset & ~m->clear)) & MOUNT_ATTR_RDONLY;
+}
+
 static int open_bind (struct guard_scene *c, struct bind *b, struct err *e)
 {
     b->fd = guard_open (&c->host, b->pm.source, b->pm.src_nofollow, &b->s.o, &b->why);
     if (b->fd == -ENOMEM)
         return err_oom (e);
     b->s.off = c->off;
-    b->s.writable = !((b->pm.set | b->pm.rset) & MOUNT_ATTR_RDONLY);
+    b->s.writable = !is_readonly (&b->pm);
     if (b->fd < 0)
         return 0;
     for (size_t i = 0; i < c->n_own; i++)

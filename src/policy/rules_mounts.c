@@ -226,14 +226,36 @@ int rule_mounts_type (struct draft *d)
     return d->doc.mounts->guard ? each_mount (d, mount_type) : 0;
 }
 
+static int remount (struct draft *d, size_t i, const struct plan_mount *m)
+{
+    const uint64_t attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC;
+
+    if (m->kind != MOUNT_REMOUNT || !((m->clear | m->rclear) & attrs))
+        return 0;
+    return draft_refuse (d, draft_mount_path (d, i), draft_mount_text (d, i), d->rule->why);
+}
+
+/* Whatever it is that is mounted there: a link of the image gives it any name. */
+int rule_mounts_remount (struct draft *d)
+{
+    bool matters = d->doc.mounts->guard || d->doc.cgroup == OCI_CGROUP_READONLY;
+
+    return matters ? each_mount (d, remount) : 0;
+}
+
 /* ---- flags ---- */
 
-/* The mount, and with a recursive bind all below it, has ATTR. */
+/* What is below the mount needs ATTR as well: it is bound along, or would lose it. */
+static bool needs_below (const struct plan_mount *m, uint64_t attr)
+{
+    return (m->kind == MOUNT_BIND && m->recursive) || m->rclear & attr;
+}
+
 static bool has_attr (const struct plan_mount *m, uint64_t attr)
 {
     bool all = m->rset & attr && !(m->clear & attr);
 
-    return all || (!(m->kind == MOUNT_BIND && m->recursive) && m->set & attr);
+    return all || (!needs_below (m, attr) && m->set & attr);
 }
 
 static int want_attr (struct draft *d, size_t i, const struct plan_mount *m, uint64_t attr,
@@ -241,7 +263,7 @@ static int want_attr (struct draft *d, size_t i, const struct plan_mount *m, uin
 {
     if (has_attr (m, attr))
         return 0;
-    return draft_mount_add (d, i, names[m->kind == MOUNT_BIND && m->recursive]);
+    return draft_mount_add (d, i, names[needs_below (m, attr)]);
 }
 
 static int nosuid (struct draft *d, size_t i, const struct plan_mount *m)
@@ -266,6 +288,29 @@ int rule_mounts_nosuid (struct draft *d)
     if (root_flag (d, &d->controls.root_nosuid, "nosuid") < 0)
         return -d->e->code;
     return each_mount (d, nosuid);
+}
+
+static bool is_public (const struct draft *d, const struct plan_mount *m)
+{
+    const struct oci_policy_rootfs *r = d->doc.rootfs;
+
+    return (r->tmp->private_ && strcmp (m->dest, "/tmp") == 0) ||
+           (r->shm->private_ && strcmp (m->dest, "/dev/shm") == 0);
+}
+
+static int noexec (struct draft *d, size_t i, const struct plan_mount *m)
+{
+    static const char *const names[2] = { "noexec", "rnoexec" };
+
+    if (!is_public (d, m) || m->kind == MOUNT_BIND)
+        return 0;
+    return want_attr (d, i, m, MOUNT_ATTR_NOEXEC, names);
+}
+
+/* What somebody binds there is theirs; a tmpfs is where everybody writes. */
+int rule_mounts_noexec (struct draft *d)
+{
+    return each_mount (d, noexec);
 }
 
 /* The nodes of the container are in these. */
@@ -301,13 +346,15 @@ int rule_mounts_propagation (struct draft *d)
     return rules_owns (d, OCI_NS_MOUNT) ? each_mount (d, propagation) : 0;
 }
 
+static const char *const readonly_names[2] = { "ro", "rro" };
+
 /* A sysfs, or what changes the flags of one. */
 static int sysfs (struct draft *d, size_t i, const struct plan_mount *m)
 {
     bool is_it =
         is_new (m, "sysfs") || (m->kind == MOUNT_REMOUNT && is_at_or_below (m->dest, "/sys"));
 
-    return is_it && !has_attr (m, MOUNT_ATTR_RDONLY) ? draft_mount_add (d, i, "ro") : 0;
+    return is_it ? want_attr (d, i, m, MOUNT_ATTR_RDONLY, readonly_names) : 0;
 }
 
 int rule_mounts_sysfs (struct draft *d)
@@ -320,14 +367,15 @@ static int cgroup (struct draft *d, size_t i, const struct plan_mount *m)
     bool is_cgroup = is_new (m, "cgroup") || is_new (m, "cgroup2");
     bool want_ro = d->doc.cgroup == OCI_CGROUP_READONLY;
 
-    if (!is_cgroup || has_attr (m, MOUNT_ATTR_RDONLY) == want_ro)
+    if (!is_cgroup)
         return 0;
-    return draft_mount_add (d, i, want_ro ? "ro" : "rw");
+    if (want_ro)
+        return want_attr (d, i, m, MOUNT_ATTR_RDONLY, readonly_names);
+    return has_attr (m, MOUNT_ATTR_RDONLY) ? draft_mount_add (d, i, "rw") : 0;
 }
 
 int rule_mounts_cgroup (struct draft *d)
 {
-    d->controls.cgroup_readonly = d->doc.cgroup == OCI_CGROUP_READONLY;
     return d->doc.cgroup == OCI_CGROUP_ENGINE ? 0 : each_mount (d, cgroup);
 }
 

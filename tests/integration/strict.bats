@@ -169,8 +169,8 @@ unlifted ()
 {
     script 'echo max >/sys/fs/cgroup/pids/pids.max; cat /sys/fs/cgroup/pids/pids.max'
     try rt --policy strict run -b "$BUNDLE" "$ID"
-    refused "'remount'.*cgroups stay read-only"
-    off '{"cgroup": "engine"}'
+    refused "/mounts\[[0-9]*\].*rule 'mounts.remount' of policy 'strict'"
+    off '{"cgroup": "engine", "mounts": {"guard": false}, "paths": {"readonly": []}}'
     try rt --policy "$OFF" run -b "$BUNDLE" "$ID"
     match "$output" '^max$'
 }
@@ -186,6 +186,33 @@ unlifted ()
     ln -s sys/fs/cgroup "$BUNDLE/rootfs/innocent"
     add_mount /innocent/pids none none remount bind rw
     unlifted
+}
+
+@test "no remount makes what is bound read-only writable" {
+    mkdir "$TMP/project"
+    add_mount /work bind "$TMP/project" bind ro
+    add_mount /work none none remount bind rw
+    refuses '{"cgroup": "engine", "mounts": {"guard": false}}' \
+        "/mounts\[[0-9]*\].*rule 'mounts.remount' of policy 'strict'"
+}
+
+@test "no program in /tmp and /dev/shm, whatever the config's own mounts there say" {
+    for place in /tmp /dev/shm; do
+        edit --arg p $place '.mounts |= map (select (.destination != $p))'
+        add_mount $place tmpfs tmpfs exec
+        holds '{"rootfs": {"tmp": {"private": false}, "shm": {"private": false}}}' \
+            "cp /bin/busybox $place/echo && $place/echo runs || echo no" '^no$' '^runs$'
+    done
+}
+
+@test "a recursive option takes no flag from what is below a mount" {
+    mkdir -p "$TMP/project/sub"
+    mount -t tmpfs below "$TMP/project/sub"
+    add_mount /work bind "$TMP/project" rbind
+    add_mount /work none none remount bind rsuid rdev nosuid nodev
+    holds '{"mounts": {"nosuid": false, "nodev": false}}' "grep ' /work/sub ' /proc/mounts" \
+        'nosuid,nodev' 'tmpfs rw,relatime'
+    umount "$TMP/project/sub"
 }
 
 @test "all five capability sets are empty, whatever is asked for" {

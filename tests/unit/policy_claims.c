@@ -79,9 +79,11 @@ static bool is_fs (const struct plan_mount *m, const char *type)
 
 static bool lacks (const struct plan_mount *m, uint64_t attr)
 {
-    if (m->kind == MOUNT_BIND && m->recursive)
-        return !(m->rset & attr) || (m->clear & attr);
-    return !((m->set | m->rset) & attr);
+    bool all = m->rset & attr && !(m->clear & attr);
+
+    if ((m->kind == MOUNT_BIND && m->recursive) || m->rclear & attr)
+        return !all;
+    return !all && !(m->set & attr);
 }
 
 /* The number behind KEY in the last option that has it; -1: none. */
@@ -142,6 +144,22 @@ static bool m_type (const struct view *v, size_t i, const struct plan_mount *m)
     (void)v;
     (void)i;
     return is_fs (m, "ext4") || (is_fs (m, "proc") && strcmp (m->dest, "/proc") != 0);
+}
+
+static bool m_remount (const struct view *v, size_t i, const struct plan_mount *m)
+{
+    (void)v;
+    (void)i;
+    return m->kind == MOUNT_REMOUNT &&
+           (m->clear | m->rclear) & (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
+}
+
+static bool m_exec (const struct view *v, size_t i, const struct plan_mount *m)
+{
+    (void)v;
+    (void)i;
+    return (is_fs (m, "tmpfs") && lacks (m, MOUNT_ATTR_NOEXEC)) &&
+           (strcmp (m->dest, "/tmp") == 0 || strcmp (m->dest, "/dev/shm") == 0);
 }
 
 static bool m_suid (const struct view *v, size_t i, const struct plan_mount *m)
@@ -237,6 +255,16 @@ MOUNT_CLAIM (cgroup, v->doc->cgroup == OCI_CGROUP_READONLY, m_cgroup)
 MOUNT_CLAIM (size, true, m_size)
 MOUNT_CLAIM (inodes, true, m_inodes)
 MOUNT_CLAIM (mapped, v->out->controls.idmap_root, m_mapped)
+
+static bool b_remount (const struct view *v)
+{
+    return v->doc->mounts->guard && any_mount (v, m_remount);
+}
+
+static bool b_exec (const struct view *v)
+{
+    return v->doc->rootfs->tmp->private_ && v->doc->rootfs->shm->private_ && any_mount (v, m_exec);
+}
 
 static bool b_nosuid (const struct view *v)
 {
@@ -541,8 +569,10 @@ const struct claim policy_claims[] = {
     { "mounts.devices", POLICY_CONFIG, b_mount_devices },
     { "mounts.guard", POLICY_CONFIG, b_guard },
     { "mounts.type", POLICY_CONFIG, b_type },
+    { "mounts.remount", POLICY_CONFIG, b_remount },
     { "mounts.nosuid", POLICY_CONFIG, b_nosuid },
     { "mounts.nodev", POLICY_CONFIG, b_nodev },
+    { "rootfs.tmp.exec", POLICY_CONFIG, b_exec },
     { "mounts.propagation", POLICY_CONFIG, b_shared },
     { "mounts.sysfs", POLICY_CONFIG, b_sysfs },
     { "cgroup", POLICY_CONFIG, b_cgroup },

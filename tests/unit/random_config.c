@@ -136,6 +136,9 @@ static const struct oci_mount mounts[] = {
     BIND ("/srv/shared", "/shared", "rbind", "rshared"),
     BIND ("/", "/host", "rbind", "rslave"),
     NEW ("/sys", "none", "remount", "bind", "rw"),
+    NEW ("/work", "none", "remount", "bind", "rsuid", "rdev", "nosuid", "nodev"),
+    NEW ("/work", "none", "remount", "bind", "rw"),
+    NEW ("/tmp", "tmpfs", "noexec", "exec"),
 };
 
 static void random_mounts (struct dice *d, struct oci_config *c)
