@@ -167,12 +167,14 @@ static int guard_mount (struct draft *d, size_t i, const struct plan_mount *m)
     return draft_refuse (d, draft_mount_path (d, i), draft_mount_text (d, i), guard_text (f, d->a));
 }
 
-/* A root may lie in an engine's data, as a rule it does; but it must not be a place of the host,
- * and no engine keeps one among credentials. */
+/* What a root holds is an image's. But it must not be a place of the host, nor lie in one that is
+ * kept from mounts: only an engine's data is where roots are. */
 static bool is_no_root (const struct guard_finding *f)
 {
-    return strcmp (f->how, "is") == 0 ||
-           (strcmp (f->how, "lies in") == 0 && strcmp (f->rule, "credentials") == 0);
+    static const char *const hows[] = { "is", "is a parent of", "goes by the name of", NULL };
+
+    return str_is_in (f->how, hows) ||
+           (strcmp (f->how, "lies in") == 0 && strcmp (f->rule, "engine-data") != 0);
 }
 
 static int guard_root (struct draft *d)

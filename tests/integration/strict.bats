@@ -143,15 +143,27 @@ limit ()
     umount "$TMP/innocent"
 }
 
-@test "a root among the host's credentials is refused, and nothing is made there" {
-    mkdir -p /etc/ssl/private/innocent
-    edit '.root.path = "/etc/ssl/private/innocent"'
+# no_root PATH ERE: refused as root, and nothing is made there.
+no_root ()
+{
+    local before
+
+    before=$(ls -A "$1")
+    edit --arg p "$1" '.root.path = $p'
     try rt --policy strict run -b "$BUNDLE" "$ID"
-    refused "/root/path .*rule 'mounts.guard' of policy 'strict'.*lies in.*credentials"
-    eq "$(ls /etc/ssl/private/innocent)" ""
+    refused "/root/path .*rule 'mounts.guard' of policy 'strict'.*$2"
+    eq "$(ls -A "$1")" "$before"
     off '{"mounts": {"guard": false}}'
     rt --policy "$OFF" explain -b "$BUNDLE" >"$TMP/said"
-    rmdir /etc/ssl/private/innocent
+}
+
+@test "no place of the host is a root, nor what lies in one or above" {
+    mkdir -p /etc/ssl/private/innocent /run/systemd/innocent /run/libpod
+    no_root /etc/ssl/private/innocent "lies in.*credentials"
+    no_root /run/systemd/innocent "lies in.*tasks"
+    no_root /usr "is a parent of.*programs"
+    no_root /var/lib "is .*var"
+    rmdir /etc/ssl/private/innocent /run/systemd/innocent
 }
 
 @test "a file system that is not known to be harmless is refused" {
