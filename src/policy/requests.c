@@ -20,9 +20,11 @@ static const char *const results[] = { "policy", "policy.file", "policy.digest",
 struct request {
     const char *key;
     int (*grant) (struct draft *d, const struct request *r, const char *value);
-    size_t gives;        /* what the policy gives: offset in struct draft */
-    size_t has_max, max; /* numbers: how far it may go: offsets in struct oci_policy_allow */
-    int64_t least;       /* numbers: 0 lifts some limits instead of being the lowest of all */
+    size_t gives;          /* what the policy gives: offset in struct draft */
+    size_t max;            /* how far it may go: offset in struct oci_policy_allow */
+    size_t has_max;        /* numbers: likewise */
+    int64_t least;         /* numbers: 0 lifts some limits instead of being the lowest of all */
+    size_t n_gives, n_max; /* lists: of their lengths */
 };
 
 static const struct oci_policy_allow nothing = { 0 };
@@ -161,73 +163,54 @@ static int split (struct arena *a, const char *value, struct list *ret)
     return out ? 0 : -1;
 }
 
-/* LIST (what the policy gives) gets what of VALUE is in MAY. */
-static int grant_list (struct draft *d, const struct request *r, const char *value,
-                       const struct list *may, struct list *list)
+static struct list list_at (const void *base, size_t v, size_t n)
 {
+    return (struct list){ *(const char *const *const *)((const char *)base + v),
+                          *(const size_t *)((const char *)base + n) };
+}
+
+/* What the policy gives gets what of VALUE may be asked for. */
+static int grant_list (struct draft *d, const struct request *r, const char *value)
+{
+    const struct list given = list_at (d, r->gives, r->n_gives);
+    const struct list may = list_at (allow_of (d), r->max, r->n_max);
     struct list asked;
     const char **out;
-    size_t n = list->n;
+    size_t n = given.n;
 
     if (split (d->a, value, &asked) < 0)
         return err_oom (d->e);
-    out = arena_calloc (d->a, list->n + asked.n + 1, sizeof *out);
+    out = arena_calloc (d->a, given.n + asked.n + 1, sizeof *out);
     if (!out)
         return err_oom (d->e);
     if (n > 0)
-        memcpy (out, list->v, n * sizeof *out);
+        memcpy (out, given.v, n * sizeof *out);
     for (size_t i = 0; i < asked.n; i++) {
-        bool given = draft_has (list->v, list->n, asked.v[i]);
-
-        if (!given && !draft_has (may->v, may->n, asked.v[i]) && !draft_has (may->v, may->n, "ALL"))
+        if (draft_has (given.v, given.n, asked.v[i]))
+            continue;
+        if (!draft_has (may.v, may.n, asked.v[i]) && !draft_has (may.v, may.n, "ALL"))
             return note (d, r, value, POLICY_REFUSED,
                          arena_printf (d->a, "the policy does not allow '%s'", asked.v[i]));
-        if (!given)
-            out[n++] = asked.v[i];
+        out[n++] = asked.v[i];
     }
-    *list = (struct list){ out, n };
+    *(const char *const **)((char *)d + r->gives) = out;
+    *(size_t *)((char *)d + r->n_gives) = n;
     return granted (d, r, value);
 }
 
-static int grant_capabilities (struct draft *d, const struct request *r, const char *value)
-{
-    const struct list may = { allow_of (d)->capabilities, allow_of (d)->n_capabilities };
-    struct list list = { d->doc.capabilities, d->doc.n_capabilities };
-    int result = grant_list (d, r, value, &may, &list);
-
-    d->doc.capabilities = list.v;
-    d->doc.n_capabilities = list.n;
-    return result;
-}
-
-static int grant_devices (struct draft *d, const struct request *r, const char *value)
-{
-    const struct list may = { allow_of (d)->devices, allow_of (d)->n_devices };
-    struct list list = { d->doc_devices.allowed, d->doc_devices.n_allowed };
-    int result = grant_list (d, r, value, &may, &list);
-
-    d->doc_devices.allowed = list.v;
-    d->doc_devices.n_allowed = list.n;
-    return result;
-}
-
-static int grant_mounts (struct draft *d, const struct request *r, const char *value)
-{
-    const struct list may = { allow_of (d)->mounts, allow_of (d)->n_mounts };
-    struct list list = { d->doc_mounts.accept, d->doc_mounts.n_accept };
-    int result = grant_list (d, r, value, &may, &list);
-
-    d->doc_mounts.accept = list.v;
-    d->doc_mounts.n_accept = list.n;
-    return result;
-}
-
 /* ---- all of them ---- */
-#define NUMBER(key, least, gives, max)                                                             \
+#define NUMBER(key_, least_, gives_, max_)                                                         \
     {                                                                                              \
-        key, grant_number, offsetof (struct draft, gives),                                         \
-            offsetof (struct oci_policy_allow, has_##max),                                         \
-            offsetof (struct oci_policy_allow, max), least                                         \
+        .key = key_, .grant = grant_number, .gives = offsetof (struct draft, gives_),              \
+        .max = offsetof (struct oci_policy_allow, max_),                                           \
+        .has_max = offsetof (struct oci_policy_allow, has_##max_), .least = least_                 \
+    }
+#define LIST(key_, section, gives_, max_)                                                          \
+    {                                                                                              \
+        .key = key_, .grant = grant_list, .gives = offsetof (struct draft, section.gives_),        \
+        .max = offsetof (struct oci_policy_allow, max_),                                           \
+        .n_gives = offsetof (struct draft, section.n_##gives_),                                    \
+        .n_max = offsetof (struct oci_policy_allow, n_##max_)                                      \
     }
 static const struct request requests[] = {
     NUMBER ("memory", 1, doc_limits.memory, memory),
@@ -238,11 +221,11 @@ static const struct request requests[] = {
     NUMBER ("core", 0, doc_limits.core, core),
     NUMBER ("tmpSize", 1, doc_tmp.size, tmp_size),
     NUMBER ("shmSize", 1, doc_shm.size, shm_size),
-    { "writableRoot", grant_writable_root, 0, 0, 0, 0 },
-    { "network", grant_network, 0, 0, 0, 0 },
-    { "capabilities", grant_capabilities, 0, 0, 0, 0 },
-    { "devices", grant_devices, 0, 0, 0, 0 },
-    { "mounts", grant_mounts, 0, 0, 0, 0 },
+    { .key = "writableRoot", .grant = grant_writable_root },
+    { .key = "network", .grant = grant_network },
+    LIST ("capabilities", doc, capabilities, capabilities),
+    LIST ("devices", doc_devices, allowed, devices),
+    LIST ("mounts", doc_mounts, accept, mounts),
 };
 
 static const struct request *find (const char *key)
