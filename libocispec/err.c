@@ -53,19 +53,38 @@ int err_sys (struct err *e, const char *fmt, ...)
     return -code;
 }
 
-int err_add (struct err *e, const char *fmt, ...)
+static int put_before (struct err *e, const char *joint, const char *fmt, va_list ap)
 {
     char text[ERR_MSG_MAX];
     size_t len;
-    va_list ap;
 
-    va_start (ap, fmt);
     (void)vsnprintf (text, sizeof text, fmt, ap);
-    va_end (ap);
     len = strlen (text);
-    if (snprintf (text + len, sizeof text - len, ": %s", e->msg) > 0) /* cut off is fine */
+    if (snprintf (text + len, sizeof text - len, "%s%s", joint, e->msg) > 0) /* cut off is fine */
         memcpy (e->msg, text, sizeof text);
     return -e->code;
+}
+
+int err_add (struct err *e, const char *fmt, ...)
+{
+    va_list ap;
+    int r;
+
+    va_start (ap, fmt);
+    r = put_before (e, ": ", fmt, ap);
+    va_end (ap);
+    return r;
+}
+
+int err_at (struct err *e, const char *fmt, ...)
+{
+    va_list ap;
+    int r;
+
+    va_start (ap, fmt);
+    r = put_before (e, e->msg[0] == '/' ? "" : ": ", fmt, ap);
+    va_end (ap);
+    return r;
 }
 
 int err_oom (struct err *e)

@@ -28,5 +28,9 @@ int err_sys (struct err *e, const char *fmt, ...) __attribute__ ((format (printf
  * no longer fits loses its tail, never its head. */
 int err_add (struct err *e, const char *fmt, ...) __attribute__ ((format (printf, 2, 3)));
 
+/* Like err_add, for a place in a document: a text that begins with a place within it
+ * ("/options: ...") is joined without ": ", so that both are one path. */
+int err_at (struct err *e, const char *fmt, ...) __attribute__ ((format (printf, 2, 3)));
+
 /* Sets ENOMEM. Returns -ENOMEM. */
 int err_oom (struct err *e);

@@ -65,7 +65,7 @@ int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgro
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 
 /* Writes every limit. Used by create and update. A controller that is missing is an error that
- * names it and the config key ("linux.resources.memory.limit: ..."). After cgroup_create also the
+ * names it and the config key ("/linux/resources/memory/limit: ..."). After cgroup_create also the
  * device rules, with RES NULL the default ones: v1 devices.allow, v2 an eBPF program, attached
  * before any older one is detached. An update leaves devices alone, as runc does: containerd
  * sends "deny all" with each, which would take away devices that the container was given. */

@@ -74,7 +74,7 @@ static int refuse_invalid (const struct cgroup_hierarchy *h, struct err *e)
         return r;
     return err_set (e, EOPNOTSUPP,
                     "cgroup '%s%s' lies below a threaded cgroup, where no container can be: choose "
-                    "another linux.cgroupsPath",
+                    "another /linux/cgroupsPath",
                     h->mountpoint, h->path);
 }
 
@@ -180,9 +180,9 @@ static int do_without (struct cgroup *cg, size_t i, const struct oci_linux_resou
                        struct err *e)
 {
     if (cg->given)
-        return err_add (e, "linux.cgroupsPath");
+        return err_add (e, "/linux/cgroupsPath");
     if (limits_are_asked (res))
-        return err_add (e, "linux.resources asks for limits, which need a cgroup: leave them out, "
+        return err_add (e, "/linux/resources asks for limits, which need a cgroup: leave them out, "
                            "or run where one is delegated (systemd-run --user --scope -p "
                            "Delegate=yes)");
     memmove (&cg->h[i], &cg->h[i + 1], (cg->n - i - 1) * sizeof cg->h[0]);

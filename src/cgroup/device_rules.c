@@ -39,13 +39,13 @@ static int parse_access (const char *text, size_t i, uint32_t *ret, struct err *
                 bit = accesses[k].bit;
         if (!bit)
             return err_set (e, EINVAL,
-                            "linux.resources.devices[%zu].access: '%.16s' has other letters than "
+                            "/linux/resources/devices[%zu]/access: '%.16s' has other letters than "
                             "r, w and m",
                             i, text);
         access |= bit;
     }
     if (!access)
-        return err_set (e, EINVAL, "linux.resources.devices[%zu].access: must say r, w or m", i);
+        return err_set (e, EINVAL, "/linux/resources/devices[%zu]/access: must say r, w or m", i);
     *ret = access;
     return 0;
 }
@@ -61,7 +61,7 @@ static int parse_rule (const struct oci_device_cgroup *d, size_t i, struct devic
                                 .minor = d->has_minor ? d->minor : DEVICE_ANY };
 
     if (!strchr ("abc", *type) || type[1])
-        return err_set (e, EINVAL, "linux.resources.devices[%zu].type: '%.16s' is none of a, b, c",
+        return err_set (e, EINVAL, "/linux/resources/devices[%zu]/type: '%.16s' is none of a, b, c",
                         i, type);
     if (parse_access (d->access, i, &rule.access, e) < 0)
         return -e->code;
@@ -154,7 +154,7 @@ static int end_exceptions (struct device_exceptions *x, const struct device_rule
             device_text (old, whole);
             device_text (rule, part);
             return err_set (e, EOPNOTSUPP,
-                            "linux.resources.devices: cgroup v1 cannot %s '%s' out of '%s'",
+                            "/linux/resources/devices: cgroup v1 cannot %s '%s' out of '%s'",
                             x->allow ? "allow" : "deny", part, whole);
         }
         if (old->access)

@@ -230,7 +230,7 @@ static int apply (struct cgroup *cg, const struct oci_linux_resources *res, stru
         return r;
     if (!h)
         return err_set (e, EOPNOTSUPP,
-                        "linux.resources.devices: no cgroup here can keep the container from the "
+                        "/linux/resources/devices: no cgroup here can keep the container from the "
                         "host's devices (--cgroup-manager disabled does without)");
     if (cgroup_is_v2 (h)) {
         r = v2_apply (cg, h->dir, &rules, &a, e);
@@ -240,7 +240,7 @@ static int apply (struct cgroup *cg, const struct oci_linux_resources *res, stru
             return r;
         r = v1_apply (h->dir, &x, e);
     }
-    return r < 0 ? err_add (e, "linux.resources.devices: cgroup '%s%s'", h->mountpoint, h->path)
+    return r < 0 ? err_add (e, "/linux/resources/devices: cgroup '%s%s'", h->mountpoint, h->path)
                  : 0;
 }
 

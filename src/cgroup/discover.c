@@ -109,7 +109,7 @@ int cgroup_clean_path (const char *path, struct arena *a, const char **ret, stru
         size_t len = strcspn (path, "/");
 
         if (len == 2 && memcmp (path, "..", 2) == 0)
-            return err_set (e, EINVAL, "linux.cgroupsPath: '..' is not allowed");
+            return err_set (e, EINVAL, "/linux/cgroupsPath: '..' is not allowed");
         if (len != 1 || *path != '.') {
             *end++ = '/';
             end = mempcpy (end, path, len);
@@ -118,7 +118,7 @@ int cgroup_clean_path (const char *path, struct arena *a, const char **ret, stru
     }
     if (end == out)
         return err_set (e, EINVAL,
-                        "linux.cgroupsPath: the root of the hierarchy is no container's");
+                        "/linux/cgroupsPath: the root of the hierarchy is no container's");
     *ret = out;
     return 0;
 }
@@ -177,7 +177,7 @@ static int own_below_mount (const char *text, const struct cgroup_hierarchy *h, 
     len = strcmp (root, "/") == 0 ? 0 : strlen (root);
     if (strncmp (own, root, len) != 0 || (own[len] != '/' && own[len] != '\0'))
         return err_set (e, EINVAL,
-                        "linux.cgroupsPath: a relative path counts from the runtime's own cgroup "
+                        "/linux/cgroupsPath: a relative path counts from the runtime's own cgroup "
                         "'%s', which lies outside of what is mounted at '%s': use an absolute one",
                         own, h->mountpoint);
     *ret = own + len;

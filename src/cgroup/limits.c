@@ -25,7 +25,7 @@ static bool v2_has (const char *v2_controllers, const char *controller)
 static int no_controller (const struct limit *m, struct err *e)
 {
     return err_set (e, EOPNOTSUPP,
-                    "linux.resources.%s: this host has no cgroup controller '%s' for it: mount or "
+                    "/linux/resources/%s: this host has no cgroup controller '%s' for it: mount or "
                     "delegate it, or boot with cgroup_enable=%s",
                     m->key, m->controller, m->controller);
 }
@@ -98,7 +98,7 @@ static int collect (struct limits *l, const struct cgroup *cg,
         return err_oom (e);
     for (const struct limit *m = l->first; m; m = m->next) {
         if (m->problem)
-            return err_set (e, EINVAL, "linux.resources.%s: %s", m->key, m->problem);
+            return err_set (e, EINVAL, "/linux/resources/%s: %s", m->key, m->problem);
         if (m->h->dir < 0)
             return err_set (e, ESRCH, "cgroup '%s%s' is gone", m->h->mountpoint, m->h->path);
     }
@@ -181,9 +181,9 @@ static int explain_busy (const struct limit *m, struct err *e)
     struct err ignored;
 
     if (cgfile_number (m->h->dir, "memory.usage_in_bytes", NULL, &usage, &ignored) < 0)
-        return err_add (e, "linux.resources.%s", m->key);
+        return err_add (e, "/linux/resources/%s", m->key);
     return err_set (e, EBUSY,
-                    "linux.resources.%s: the kernel refuses %s bytes while %" PRIu64
+                    "/linux/resources/%s: the kernel refuses %s bytes while %" PRIu64
                     " bytes are in use",
                     m->key, m->value, usage);
 }
@@ -195,15 +195,16 @@ static int explain (const struct limit *m, int r, struct err *e)
     if (r == -EBUSY && strcmp (m->controller, "memory") == 0)
         return explain_busy (m, e);
     if (r == -ENOENT && cgroup_is_v2 (h))
-        return err_set (e, EOPNOTSUPP,
-                        "linux.resources.%s: '%s%s' has no '%s': is controller '%s' enabled in the "
-                        "cgroups above (the kernel allows that only where those hold no process, "
-                        "and systemd only where it delegates)?",
-                        m->key, h->mountpoint, h->path, m->file, m->controller);
+        return err_set (
+            e, EOPNOTSUPP,
+            "/linux/resources/%s: '%s%s' has no '%s': is controller '%s' enabled in the "
+            "cgroups above (the kernel allows that only where those hold no process, "
+            "and systemd only where it delegates)?",
+            m->key, h->mountpoint, h->path, m->file, m->controller);
     if (r == -ENOENT)
-        return err_set (e, EOPNOTSUPP, "linux.resources.%s: this kernel has no '%s'", m->key,
+        return err_set (e, EOPNOTSUPP, "/linux/resources/%s: this kernel has no '%s'", m->key,
                         m->file);
-    return err_add (e, "linux.resources.%s: cgroup '%s%s'", m->key, h->mountpoint, h->path);
+    return err_add (e, "/linux/resources/%s: cgroup '%s%s'", m->key, h->mountpoint, h->path);
 }
 
 /* Some values bound each other (memory and memory+swap, quota and period and burst), so the right
@@ -243,12 +244,12 @@ static int check_before_update (const struct cgroup *cg, const struct oci_linux_
         return 0;
     if (m->has_limit && m->limit > 0 && (uint64_t)m->limit <= usage)
         return err_set (e, EBUSY,
-                        "linux.resources.memory.limit: %" PRId64 " is not above the %" PRIu64
+                        "/linux/resources/memory/limit: %" PRId64 " is not above the %" PRIu64
                         " bytes in use",
                         m->limit, usage);
     if (m->has_swap && m->swap > 0 && (uint64_t)m->swap <= usage)
         return err_set (e, EBUSY,
-                        "linux.resources.memory.swap: %" PRId64 " is not above the %" PRIu64
+                        "/linux/resources/memory/swap: %" PRId64 " is not above the %" PRIu64
                         " bytes in use",
                         m->swap, usage);
     return 0;
@@ -294,7 +295,7 @@ static int check_limit (const struct limit *m, struct err *e)
     if (limit_is_kept (m, value, text))
         return 0;
     return err_set (e, EINVAL,
-                    "linux.resources.%s: the kernel keeps '%.*s' in '%s' instead of '%s'", m->key,
+                    "/linux/resources/%s: the kernel keeps '%.*s' in '%s' instead of '%s'", m->key,
                     (int)strcspn (text, "\n"), text, m->file, value);
 }
 

@@ -21,7 +21,7 @@ enum limit_check {
 
 struct limit {
     const char *controller; /* "memory"; of v2 "io" where v1 has "blkio" */
-    const char *key;        /* below linux.resources: "memory.limit" */
+    const char *key;        /* below /linux/resources: "memory/limit" */
     const char *file, *value;
     const char *alt_file, *alt_value; /* for kernels without FILE; NULL: none */
     const char *expect;               /* CHECK_TOKENS; NULL: VALUE */

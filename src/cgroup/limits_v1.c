@@ -8,79 +8,79 @@
  * always so (5.11). */
 static const struct limit_row rows[] = {
     { .like = { .controller = "memory",
-                .key = "memory.limit",
+                .key = "memory/limit",
                 .file = "memory.limit_in_bytes",
                 .check = CHECK_BYTES },
       LIMIT_ROW (memory, limit),
       .text = limit_text_signed },
     { .like = { .controller = "memory",
-                .key = "memory.swap",
+                .key = "memory/swap",
                 .file = "memory.memsw.limit_in_bytes",
                 .check = CHECK_BYTES,
                 .is_swap = true },
       LIMIT_ROW (memory, swap),
       .text = limit_text_signed },
     { .like = { .controller = "memory",
-                .key = "memory.reservation",
+                .key = "memory/reservation",
                 .file = "memory.soft_limit_in_bytes",
                 .check = CHECK_BYTES },
       LIMIT_ROW (memory, reservation),
       .text = limit_text_signed },
     { .like = { .controller = "memory",
-                .key = "memory.disableOOMKiller",
+                .key = "memory/disableOOMKiller",
                 .file = "memory.oom_control",
                 .expect = "oom_kill_disable 1" },
       LIMIT_ROW (memory, disable_oom_killer),
       .type = ROW_BOOL,
       .text = limit_text_true },
-    { .like = { .controller = "memory", .key = "memory.swappiness", .file = "memory.swappiness" },
+    { .like = { .controller = "memory", .key = "memory/swappiness", .file = "memory.swappiness" },
       LIMIT_ROW (memory, swappiness),
       .type = ROW_U64,
       .text = limit_text_any },
-    { .like = { .controller = "cpu", .key = "cpu.idle", .file = "cpu.idle" },
+    { .like = { .controller = "cpu", .key = "cpu/idle", .file = "cpu.idle" },
       LIMIT_ROW (cpu, idle),
       .text = limit_text_any },
-    { .like = { .controller = "cpu", .key = "cpu.period", .file = "cpu.cfs_period_us" },
+    { .like = { .controller = "cpu", .key = "cpu/period", .file = "cpu.cfs_period_us" },
       LIMIT_ROW (cpu, period),
       .type = ROW_U64,
       .text = limit_text_unsigned },
-    { .like = { .controller = "cpu", .key = "cpu.quota", .file = "cpu.cfs_quota_us" },
+    { .like = { .controller = "cpu", .key = "cpu/quota", .file = "cpu.cfs_quota_us" },
       LIMIT_ROW (cpu, quota),
       .text = limit_text_signed },
-    { .like = { .controller = "cpu", .key = "cpu.burst", .file = "cpu.cfs_burst_us" },
+    { .like = { .controller = "cpu", .key = "cpu/burst", .file = "cpu.cfs_burst_us" },
       LIMIT_ROW (cpu, burst),
       .type = ROW_U64,
       .text = limit_text_any },
-    { .like = { .controller = "cpu", .key = "cpu.realtimePeriod", .file = "cpu.rt_period_us" },
+    { .like = { .controller = "cpu", .key = "cpu/realtimePeriod", .file = "cpu.rt_period_us" },
       LIMIT_ROW (cpu, realtime_period),
       .type = ROW_U64,
       .text = limit_text_unsigned },
-    { .like = { .controller = "cpu", .key = "cpu.realtimeRuntime", .file = "cpu.rt_runtime_us" },
+    { .like = { .controller = "cpu", .key = "cpu/realtimeRuntime", .file = "cpu.rt_runtime_us" },
       LIMIT_ROW (cpu, realtime_runtime),
       .text = limit_text_signed },
     { .like = { .controller = "cpuset",
-                .key = "cpu.cpus",
+                .key = "cpu/cpus",
                 .file = "cpuset.cpus",
                 .alt_file = "cpus", /* mounted with noprefix */
                 .check = CHECK_LIST },
       LIMIT_TEXT_ROW (cpu, cpus) },
     { .like = { .controller = "cpuset",
-                .key = "cpu.mems",
+                .key = "cpu/mems",
                 .file = "cpuset.mems",
                 .alt_file = "mems",
                 .check = CHECK_LIST },
       LIMIT_TEXT_ROW (cpu, mems) },
-    { .like = { .controller = "pids", .key = "pids.limit", .file = "pids.max" },
+    { .like = { .controller = "pids", .key = "pids/limit", .file = "pids.max" },
       LIMIT_ROW (pids, limit),
       .text = limit_text_pids },
     { .like = { .controller = "blkio",
-                .key = "blockIO.weight",
+                .key = "blockIO/weight",
                 .file = "blkio.weight",
                 .alt_file = "blkio.bfq.weight" }, /* its name without the CFQ scheduler (5.0) */
       LIMIT_ROW (block_io, weight),
       .type = ROW_U16,
       .text = limit_text_unsigned },
-    { .like = { .controller = "blkio", .key = "blockIO.leafWeight", .file = "blkio.leaf_weight" },
+    { .like = { .controller = "blkio", .key = "blockIO/leafWeight", .file = "blkio.leaf_weight" },
       LIMIT_ROW (block_io, leaf_weight),
       .type = ROW_U16,
       .text = limit_text_unsigned },
@@ -90,7 +90,7 @@ static const struct limit_row rows[] = {
 static void add_swap_for_unlimited (struct limits *l, const struct oci_memory *m)
 {
     static const struct limit like = { .controller = "memory",
-                                       .key = "memory.swap",
+                                       .key = "memory/swap",
                                        .file = "memory.memsw.limit_in_bytes",
                                        .check = CHECK_BYTES,
                                        .optional = true };
@@ -103,7 +103,7 @@ static void add_swap_for_unlimited (struct limits *l, const struct oci_memory *m
 static void add_shares (struct limits *l, const struct oci_cpu *cpu)
 {
     static const struct limit like = { .controller = "cpu",
-                                       .key = "cpu.shares",
+                                       .key = "cpu/shares",
                                        .file = "cpu.shares" };
 
     if (cpu && cpu->has_shares && cpu->shares != 0 && !(cpu->has_idle && cpu->idle))
@@ -113,11 +113,11 @@ static void add_shares (struct limits *l, const struct oci_cpu *cpu)
 static void add_weights (struct limits *l, const struct oci_block_io *io)
 {
     static const struct limit weight = { .controller = "blkio",
-                                         .key = "blockIO.weightDevice",
+                                         .key = "blockIO/weightDevice",
                                          .file = "blkio.weight_device",
                                          .alt_file = "blkio.bfq.weight_device" };
     static const struct limit leaf = { .controller = "blkio",
-                                       .key = "blockIO.weightDevice.leafWeight",
+                                       .key = "blockIO/weightDevice/leafWeight",
                                        .file = "blkio.leaf_weight_device" };
 
     for (size_t i = 0; i < io->n_weight_device; i++) {
@@ -138,13 +138,13 @@ static void add_throttles (struct limits *l, const struct oci_block_io *io)
         const char *key, *file;
     } kinds[] = {
         { io->throttle_read_bps_device, io->n_throttle_read_bps_device,
-          "blockIO.throttleReadBpsDevice", "blkio.throttle.read_bps_device" },
+          "blockIO/throttleReadBpsDevice", "blkio.throttle.read_bps_device" },
         { io->throttle_write_bps_device, io->n_throttle_write_bps_device,
-          "blockIO.throttleWriteBpsDevice", "blkio.throttle.write_bps_device" },
+          "blockIO/throttleWriteBpsDevice", "blkio.throttle.write_bps_device" },
         { io->throttle_read_iops_device, io->n_throttle_read_iops_device,
-          "blockIO.throttleReadIOPSDevice", "blkio.throttle.read_iops_device" },
+          "blockIO/throttleReadIOPSDevice", "blkio.throttle.read_iops_device" },
         { io->throttle_write_iops_device, io->n_throttle_write_iops_device,
-          "blockIO.throttleWriteIOPSDevice", "blkio.throttle.write_iops_device" },
+          "blockIO/throttleWriteIOPSDevice", "blkio.throttle.write_iops_device" },
     };
 
     for (size_t k = 0; k < ARRAY_LEN (kinds); k++) {
@@ -163,10 +163,10 @@ static void add_throttles (struct limits *l, const struct oci_block_io *io)
 static void add_network (struct limits *l, const struct oci_network *n)
 {
     static const struct limit class_id = { .controller = "net_cls",
-                                           .key = "network.classID",
+                                           .key = "network/classID",
                                            .file = "net_cls.classid" };
     static const struct limit priority = { .controller = "net_prio",
-                                           .key = "network.priorities",
+                                           .key = "network/priorities",
                                            .file = "net_prio.ifpriomap" };
 
     if (n->has_class_id && n->class_id)

@@ -19,35 +19,35 @@ static bool text_max (uint64_t value, char *buf, size_t size)
 /* In the order of writing. Ignored as in runc, as nothing is less bounded without them:
  * memory.kernel, kernelTCP, swappiness, disableOOMKiller, useHierarchy, blockIO.leafWeight. */
 static const struct limit_row rows[] = {
-    { .like = { .controller = "pids", .key = "pids.limit", .file = "pids.max" },
+    { .like = { .controller = "pids", .key = "pids/limit", .file = "pids.max" },
       LIMIT_ROW (pids, limit),
       .text = limit_text_pids },
     { .like = { .controller = "memory",
-                .key = "memory.limit",
+                .key = "memory/limit",
                 .file = "memory.max",
                 .check = CHECK_BYTES },
       LIMIT_ROW (memory, limit),
       .text = text_max },
     { .like = { .controller = "memory",
-                .key = "memory.reservation",
+                .key = "memory/reservation",
                 .file = "memory.low",
                 .check = CHECK_BYTES },
       LIMIT_ROW (memory, reservation),
       .text = text_max },
-    { .like = { .controller = "cpu", .key = "cpu.idle", .file = "cpu.idle" },
+    { .like = { .controller = "cpu", .key = "cpu/idle", .file = "cpu.idle" },
       LIMIT_ROW (cpu, idle),
       .text = limit_text_any },
-    { .like = { .controller = "cpu", .key = "cpu.burst", .file = "cpu.max.burst" },
+    { .like = { .controller = "cpu", .key = "cpu/burst", .file = "cpu.max.burst" },
       LIMIT_ROW (cpu, burst),
       .type = ROW_U64,
       .text = limit_text_any },
     { .like = { .controller = "cpuset",
-                .key = "cpu.cpus",
+                .key = "cpu/cpus",
                 .file = "cpuset.cpus",
                 .check = CHECK_LIST },
       LIMIT_TEXT_ROW (cpu, cpus) },
     { .like = { .controller = "cpuset",
-                .key = "cpu.mems",
+                .key = "cpu/mems",
                 .file = "cpuset.mems",
                 .check = CHECK_LIST },
       LIMIT_TEXT_ROW (cpu, mems) },
@@ -74,7 +74,7 @@ uint64_t limit_io_weight (uint64_t weight)
 static void add_swap (struct limits *l, const struct oci_memory *m)
 {
     static const struct limit like = { .controller = "memory",
-                                       .key = "memory.swap",
+                                       .key = "memory/swap",
                                        .file = "memory.swap.max",
                                        .check = CHECK_BYTES,
                                        .is_swap = true };
@@ -91,8 +91,8 @@ static void add_swap (struct limits *l, const struct oci_memory *m)
         limit_add (l, &like, "%" PRId64, swap);
     else if (limit == 0 || swap < limit)
         limit_refuse (l, like.controller, like.key, "it counts memory and swap, so %s",
-                      limit == 0 ? "it needs memory.limit beside it"
-                                 : "it cannot be below memory.limit");
+                      limit == 0 ? "it needs /linux/resources/memory/limit beside it"
+                                 : "it cannot be below /linux/resources/memory/limit");
     else
         limit_add (l, &like, "%" PRId64, swap - limit);
 }
@@ -100,9 +100,9 @@ static void add_swap (struct limits *l, const struct oci_memory *m)
 static void add_cpu (struct limits *l, const struct oci_cpu *cpu)
 {
     static const struct limit weight = { .controller = "cpu",
-                                         .key = "cpu.shares",
+                                         .key = "cpu/shares",
                                          .file = "cpu.weight" };
-    struct limit max = { .controller = "cpu", .key = "cpu.quota", .file = "cpu.max" };
+    struct limit max = { .controller = "cpu", .key = "cpu/quota", .file = "cpu.max" };
     uint64_t period = cpu->has_period ? cpu->period : 0;
     char quota[24] = "max";
 
@@ -110,7 +110,7 @@ static void add_cpu (struct limits *l, const struct oci_cpu *cpu)
     if (cpu->has_shares && cpu->shares != 0 && !(cpu->has_idle && cpu->idle))
         limit_add (l, &weight, "%" PRIu64, limit_cpu_weight (cpu->shares));
     if (!cpu->has_quota || cpu->quota == 0) {
-        max.key = "cpu.period";
+        max.key = "cpu/period";
         max.keep_first = true;
         if (period)
             limit_add (l, &max, "%" PRIu64, period);
@@ -137,7 +137,7 @@ static bool is_io_weight (struct limits *l, const char *key, unsigned int weight
 static void add_weights (struct limits *l, const struct oci_block_io *io)
 {
     struct limit like = { .controller = "io",
-                          .key = "blockIO.weight",
+                          .key = "blockIO/weight",
                           .file = "io.bfq.weight",
                           .alt_file = "io.weight" };
 
@@ -145,7 +145,7 @@ static void add_weights (struct limits *l, const struct oci_block_io *io)
         like.alt_value = arena_printf (l->a, "%" PRIu64, limit_io_weight (io->weight));
         limit_add (l, &like, "%u", io->weight);
     }
-    like.key = "blockIO.weightDevice";
+    like.key = "blockIO/weightDevice";
     for (size_t i = 0; i < io->n_weight_device; i++) {
         const struct oci_weight_device *d = &io->weight_device[i];
 
@@ -165,13 +165,13 @@ static void add_io_max (struct limits *l, const struct oci_block_io *io)
         const char *key, *what;
     } kinds[] = {
         { io->throttle_read_bps_device, io->n_throttle_read_bps_device,
-          "blockIO.throttleReadBpsDevice", "rbps" },
+          "blockIO/throttleReadBpsDevice", "rbps" },
         { io->throttle_write_bps_device, io->n_throttle_write_bps_device,
-          "blockIO.throttleWriteBpsDevice", "wbps" },
+          "blockIO/throttleWriteBpsDevice", "wbps" },
         { io->throttle_read_iops_device, io->n_throttle_read_iops_device,
-          "blockIO.throttleReadIOPSDevice", "riops" },
+          "blockIO/throttleReadIOPSDevice", "riops" },
         { io->throttle_write_iops_device, io->n_throttle_write_iops_device,
-          "blockIO.throttleWriteIOPSDevice", "wiops" },
+          "blockIO/throttleWriteIOPSDevice", "wiops" },
     };
 
     for (size_t k = 0; k < ARRAY_LEN (kinds); k++) {
@@ -237,7 +237,7 @@ static void refuse (struct limits *l, const struct oci_linux_resources *res)
 
     if (cpu && ((cpu->has_realtime_runtime && cpu->realtime_runtime != 0) ||
                 (cpu->has_realtime_period && cpu->realtime_period != 0)))
-        limit_refuse (l, "cpu", "cpu.realtimeRuntime", "cgroup v2 has no real-time limits");
+        limit_refuse (l, "cpu", "cpu/realtimeRuntime", "cgroup v2 has no real-time limits");
     if (net && ((net->has_class_id && net->class_id != 0) || net->n_priorities > 0))
         limit_refuse (l, "net_cls", "network", "cgroup v2 has no net_cls and net_prio");
 }

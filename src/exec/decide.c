@@ -253,17 +253,6 @@ void decide_note (const struct run *r)
 
 /* ---- what the host cannot do ---- */
 
-/* "/linux/resources/memory/limit" of "linux.resources.memory.limit: TEXT". */
-static void path_of (const char *msg, char *buf, size_t size)
-{
-    size_t n = strcspn (msg, ": ");
-
-    (void)snprintf (buf, size, "%s%.*s", msg[0] == '/' ? "" : "/", (int)n, msg);
-    for (char *c = buf; *c; c++)
-        if (*c == '.')
-            *c = '/';
-}
-
 int decide_limit_error (const struct run *r, int result, struct err *e)
 {
     char path[128];
@@ -271,7 +260,7 @@ int decide_limit_error (const struct run *r, int result, struct err *e)
 
     if (result == 0)
         return 0;
-    path_of (e->msg, path, sizeof path);
+    (void)snprintf (path, sizeof path, "%.*s", (int)strcspn (e->msg, ": "), e->msg);
     rule = policy_rule_of (&r->policy, path);
     if (!rule)
         return result;

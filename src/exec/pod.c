@@ -289,7 +289,7 @@ int pod_check (const struct pod *p, const struct plan *plan, const struct ns_fds
             return err_sys (e, "look at the pod's %s namespace", ns_names[kind]);
         if (found.st_dev != opened.st_dev || found.st_ino != opened.st_ino)
             return err_set (e, ESTALE,
-                            "linux.namespaces[%s]: the container of the pod has gone meanwhile",
+                            "/linux/namespaces[%s]: the container of the pod has gone meanwhile",
                             ns_names[kind]);
     }
     return 0;

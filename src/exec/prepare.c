@@ -46,7 +46,7 @@ static int prepare_console (struct run *r, const char *socket_path, bool detache
 {
     if (!r->plan.process.terminal) {
         if (socket_path)
-            return err_set (e, EINVAL, "--console-socket is of no use without process.terminal");
+            return err_set (e, EINVAL, "--console-socket is of no use without /process/terminal");
         return 0;
     }
     if (socket_path) {
@@ -55,7 +55,7 @@ static int prepare_console (struct run *r, const char *socket_path, bool detache
     }
     if (detached)
         return err_set (e, EINVAL,
-                        "process.terminal is true: a detached container needs --console-socket");
+                        "/process/terminal is true: a detached container needs --console-socket");
     tty_caller_size (&r->plan.process.rows, &r->plan.process.cols);
     return sync_console_pair (&r->tty_parent, &r->console, e);
 }

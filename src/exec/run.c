@@ -133,7 +133,7 @@ static int describe_no_exec (const struct run *r, struct err *e)
         return 0;
     return err_set (e, ECANCELED, "the process ended before its program ran: %s %d%s",
                     info.si_code == CLD_EXITED ? "exit status" : "signal", info.si_status,
-                    r->plan.seccomp ? " (linux.seccomp: the filter must allow execve)" : "");
+                    r->plan.seccomp ? " (/linux/seccomp: the filter must allow execve)" : "");
 }
 
 int run_await_exec (const struct run *r, struct err *e)

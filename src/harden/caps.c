@@ -79,7 +79,7 @@ static int check_set (const struct plan_process *p, enum plan_cap_set set, const
 
     if (r < 0 || have == want)
         return r;
-    return err_set (e, EPERM, "process.capabilities.%s: %s is %s, found %016llx, wanted %016llx",
+    return err_set (e, EPERM, "/process/capabilities/%s: %s is %s, found %016llx, wanted %016llx",
                     set_names[set], first_name (have ^ want),
                     have & ~want ? "still there" : "not granted", (unsigned long long)have,
                     (unsigned long long)want);
@@ -109,10 +109,10 @@ static int capset_error (const struct plan_process *p, struct err *e)
     uint64_t missing = r == 0 ? p->caps[CAPS_PERMITTED] & ~have : 0;
 
     if (missing)
-        return err_set (e, code, "process.capabilities.permitted: this process has no %s to give",
+        return err_set (e, code, "/process/capabilities/permitted: this process has no %s to give",
                         first_name (missing));
     errno = code;
-    return err_sys (e, "process.capabilities: set the capabilities");
+    return err_sys (e, "/process/capabilities: set the capabilities");
 }
 
 static int raise_ambient (uint64_t set, struct err *e)

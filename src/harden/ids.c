@@ -14,9 +14,9 @@ static int set_groups (const struct plan_process *p, bool denied, struct err *e)
         return 0;
     if (denied)
         return err_set (e, EPERM,
-                        "process.user.additionalGids: the user namespace forbids setgroups");
+                        "/process/user/additionalGids: the user namespace forbids setgroups");
     if (setgroups (p->n_gids, p->gids) < 0)
-        return err_sys (e, "process.user.additionalGids: set %zu groups", p->n_gids);
+        return err_sys (e, "/process/user/additionalGids: set %zu groups", p->n_gids);
     return 0;
 }
 
@@ -27,9 +27,9 @@ int ids_set (const struct plan_process *p, bool setgroups_denied, struct err *e)
     if (r < 0)
         return r;
     if (setresgid (p->gid, p->gid, p->gid) < 0)
-        return err_sys (e, "process.user.gid: become group %u", p->gid);
+        return err_sys (e, "/process/user/gid: become group %u", p->gid);
     if (setresuid (p->uid, p->uid, p->uid) < 0)
-        return err_sys (e, "process.user.uid: become user %u", p->uid);
+        return err_sys (e, "/process/user/uid: become user %u", p->uid);
     (void)umask (p->umask); /* cannot fail */
     return 0;
 }
@@ -71,11 +71,11 @@ int ids_check (const struct plan_process *p, bool setgroups_denied, struct err *
         return err_sys (e, "read the ids");
     for (int i = 0; i < 3; i++)
         if (uid[i] != p->uid || gid[i] != p->gid)
-            return err_set (e, EPERM, "process.user: found ids %u:%u, wanted %u:%u", uid[i], gid[i],
-                            p->uid, p->gid);
+            return err_set (e, EPERM, "/process/user: found ids %u:%u, wanted %u:%u", uid[i],
+                            gid[i], p->uid, p->gid);
     if (!groups_are_right (p, setgroups_denied))
-        return err_set (e, EPERM, "process.user.additionalGids: found other groups than wanted");
+        return err_set (e, EPERM, "/process/user/additionalGids: found other groups than wanted");
     if (umask (p->umask) != p->umask)
-        return err_set (e, EPERM, "process.user.umask: found another one than %04o", p->umask);
+        return err_set (e, EPERM, "/process/user/umask: found another one than %04o", p->umask);
     return 0;
 }

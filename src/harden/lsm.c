@@ -34,10 +34,10 @@ static int check_selinux (const char *label, struct err *e)
 {
     if (!lsm_selinux_is_enabled ())
         return err_set (e, ENOTSUP,
-                        "process.selinuxLabel: selinux label given but SELinux is disabled");
+                        "/process/selinuxLabel: selinux label given but SELinux is disabled");
     if (security_check_context (label) < 0)
-        return err_set (e, EINVAL,
-                        "process.selinuxLabel: the loaded SELinux policy has no label '%s'", label);
+        return err_set (
+            e, EINVAL, "/process/selinuxLabel: the loaded SELinux policy has no label '%s'", label);
     return 0;
 }
 
@@ -48,8 +48,9 @@ int lsm_prepare (const struct plan_process *p, struct err *e)
     if (r < 0 || !p->apparmor)
         return r;
     if (!lsm_apparmor_is_enabled ())
-        return err_set (e, ENOTSUP,
-                        "process.apparmorProfile: apparmor profile given but AppArmor is disabled");
+        return err_set (
+            e, ENOTSUP,
+            "/process/apparmorProfile: apparmor profile given but AppArmor is disabled");
     return 0;
 }
 
@@ -111,7 +112,7 @@ static int apparmor_set (const struct plan_process *p, int procfs, struct err *e
 
     if (snprintf (text, sizeof text, "%s %s", stack ? "stack" : "exec", p->apparmor) >=
         (int)sizeof text)
-        return err_set (e, ENAMETOOLONG, "process.apparmorProfile: the name is too long");
+        return err_set (e, ENAMETOOLONG, "/process/apparmorProfile: the name is too long");
     return write_attr (procfs, file, text, e);
 }
 
@@ -150,18 +151,18 @@ static int selinux_check (const struct plan_process *p, int procfs, struct err *
 int lsm_set_exec (const struct plan_process *p, int procfs, struct err *e)
 {
     if (p->selinux && write_attr (procfs, EXEC_FILE, p->selinux, e) < 0)
-        return err_add (e, "process.selinuxLabel");
+        return err_add (e, "/process/selinuxLabel");
     if (p->apparmor && apparmor_set (p, procfs, e) < 0)
-        return err_add (e, "process.apparmorProfile");
+        return err_add (e, "/process/apparmorProfile");
     return 0;
 }
 
 int lsm_check (const struct plan_process *p, int procfs, struct err *e)
 {
     if (p->selinux && selinux_check (p, procfs, e) < 0)
-        return err_add (e, "process.selinuxLabel");
+        return err_add (e, "/process/selinuxLabel");
     if (p->apparmor && apparmor_check (p, procfs, e) < 0)
-        return err_add (e, "process.apparmorProfile");
+        return err_add (e, "/process/apparmorProfile");
     return 0;
 }
 

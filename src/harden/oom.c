@@ -30,16 +30,16 @@ int oom_set (const struct plan_process *p, int procfs, pid_t pid, struct err *e)
         return 0;
     fd = fd_open (procfs, oom_path (path, pid), O_WRONLY, FD_PROC, e);
     if (fd < 0)
-        return err_add (e, "process.oomScoreAdj");
+        return err_add (e, "/process/oomScoreAdj");
     (void)snprintf (text, sizeof text, "%d", p->oom_score_adj);
     errno = -fd_write_all (fd, text, strlen (text));
     if (errno == 0)
         return 0;
     if (errno == EACCES)
-        return err_set (e, EACCES,
-                        "process.oomScoreAdj: lowering it to %d needs CAP_SYS_RESOURCE on the host",
-                        p->oom_score_adj);
-    return err_sys (e, "process.oomScoreAdj: write %d", p->oom_score_adj);
+        return err_set (
+            e, EACCES, "/process/oomScoreAdj: lowering it to %d needs CAP_SYS_RESOURCE on the host",
+            p->oom_score_adj);
+    return err_sys (e, "/process/oomScoreAdj: write %d", p->oom_score_adj);
 }
 
 static int read_value (int procfs, pid_t pid, long *ret, struct err *e)
@@ -50,10 +50,10 @@ static int read_value (int procfs, pid_t pid, long *ret, struct err *e)
     ssize_t n;
 
     if (fd < 0)
-        return err_add (e, "process.oomScoreAdj");
+        return err_add (e, "/process/oomScoreAdj");
     n = read (fd, text, sizeof text - 1);
     if (n < 0)
-        return err_sys (e, "process.oomScoreAdj: read");
+        return err_sys (e, "/process/oomScoreAdj: read");
     text[n] = '\0';
     *ret = strtol (text, NULL, 10);
     return 0;
@@ -78,7 +78,7 @@ int oom_check (const struct plan_process *p, int procfs, pid_t pid, struct err *
     if (read_value (procfs, pid, &value, e) < 0)
         return -e->code;
     if (value != p->oom_score_adj)
-        return err_set (e, EPERM, "process.oomScoreAdj: it is %ld, wanted %d", value,
+        return err_set (e, EPERM, "/process/oomScoreAdj: it is %ld, wanted %d", value,
                         p->oom_score_adj);
     return 0;
 }

@@ -16,9 +16,10 @@ static int limit (const struct plan_process *p, size_t i, pid_t pid, const struc
         return 0;
     if (new &&errno == EPERM)
         return err_set (
-            e, EPERM, "process.rlimits[%zu]: raising %s to %llu needs CAP_SYS_RESOURCE on the host",
-            i, l->name, (unsigned long long)new->rlim_max);
-    return err_sys (e, "process.rlimits[%zu]: %s", i, l->name);
+            e, EPERM,
+            "/process/rlimits[%zu]: raising %s to %llu needs CAP_SYS_RESOURCE on the host", i,
+            l->name, (unsigned long long)new->rlim_max);
+    return err_sys (e, "/process/rlimits[%zu]: %s", i, l->name);
 }
 
 int rlimit_raise (const struct plan_process *p, pid_t pid, struct err *e)
@@ -59,7 +60,7 @@ int rlimit_check (const struct plan_process *p, pid_t pid, struct err *e)
         if (r < 0)
             return r;
         if (cur.rlim_cur != l->soft || cur.rlim_max != l->hard)
-            return err_set (e, EPERM, "process.rlimits[%zu]: %s is %llu:%llu, wanted %llu:%llu", i,
+            return err_set (e, EPERM, "/process/rlimits[%zu]: %s is %llu:%llu, wanted %llu:%llu", i,
                             l->name, (unsigned long long)cur.rlim_cur,
                             (unsigned long long)cur.rlim_max, (unsigned long long)l->soft,
                             (unsigned long long)l->hard);

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * Resource limits of a process (PID, 0: the caller), by prlimit(2): 64-bit exact. Errors name
- * "process.rlimits[N]".
+ * "/process/rlimits[N]".
  */
 #include <sys/types.h>
 

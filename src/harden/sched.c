@@ -84,7 +84,7 @@ int sched_set (const struct plan_process *p, pid_t pid, struct err *e)
         return 0;
     a = scheduler_attr (p->scheduler);
     if (syscall (SYS_sched_setattr, pid, &a, 0) < 0)
-        return err_sys (e, "process.scheduler: set %s",
+        return err_sys (e, "/process/scheduler: set %s",
                         oci_enum_name (&oci_scheduler_enum, p->scheduler->policy));
     return 0;
 }
@@ -92,7 +92,7 @@ int sched_set (const struct plan_process *p, pid_t pid, struct err *e)
 int sched_set_io (const struct plan_process *p, struct err *e)
 {
     if (p->io_priority && syscall (SYS_ioprio_set, io_who (), 0, io_value (p->io_priority)) < 0)
-        return err_sys (e, "process.ioPriority: set %s",
+        return err_sys (e, "/process/ioPriority: set %s",
                         oci_enum_name (&oci_io_class_enum, p->io_priority->class_));
     return 0;
 }
@@ -120,9 +120,9 @@ int sched_check (const struct plan_process *p, pid_t pid, struct err *e)
         return 0;
     want = scheduler_attr (p->scheduler);
     if (syscall (SYS_sched_getattr, pid, &have, sizeof have, 0) < 0)
-        return err_sys (e, "process.scheduler: read");
+        return err_sys (e, "/process/scheduler: read");
     if (!same_attr (&have, &want))
-        return err_set (e, EPERM, "process.scheduler: the kernel has another one than asked for");
+        return err_set (e, EPERM, "/process/scheduler: the kernel has another one than asked for");
     return 0;
 }
 
@@ -131,7 +131,7 @@ int sched_check_io (const struct plan_process *p, struct err *e)
     if (!p->io_priority)
         return 0;
     if (syscall (SYS_ioprio_get, IOPRIO_WHO_PROCESS, 0) != io_value (p->io_priority))
-        return err_set (e, EPERM, "process.ioPriority: the kernel has another one than asked for");
+        return err_set (e, EPERM, "/process/ioPriority: the kernel has another one than asked for");
     return 0;
 }
 
@@ -197,16 +197,16 @@ int sched_set_affinity (pid_t pid, const char *list, struct err *e)
 {
     struct cpus cpus = { 0 };
     struct cpus have = { 0 };
-    int r = parse_list (list, "process.execCPUAffinity", CPUS_MAX, cpus.bits, e);
+    int r = parse_list (list, "/process/execCPUAffinity", CPUS_MAX, cpus.bits, e);
 
     if (r < 0)
         return r;
     if (set_cpus (pid, &cpus) < 0)
-        return err_sys (e, "process.execCPUAffinity: set CPUs %s", list);
+        return err_sys (e, "/process/execCPUAffinity: set CPUs %s", list);
     if (syscall (SYS_sched_getaffinity, pid, sizeof have, &have) < 0)
-        return err_sys (e, "process.execCPUAffinity: read");
+        return err_sys (e, "/process/execCPUAffinity: read");
     if (memcmp (&cpus, &have, sizeof have) != 0)
-        return err_set (e, EINVAL, "process.execCPUAffinity: not all of %s exist or are allowed",
+        return err_set (e, EINVAL, "/process/execCPUAffinity: not all of %s exist or are allowed",
                         list);
     return 0;
 }
@@ -218,7 +218,7 @@ int sched_set_affinity (pid_t pid, const char *list, struct err *e)
 int personality_set (unsigned long domain, struct err *e)
 {
     if (personality (domain) < 0)
-        return err_sys (e, "linux.personality: set %#lx", domain);
+        return err_sys (e, "/linux/personality: set %#lx", domain);
     return 0;
 }
 
@@ -227,7 +227,7 @@ int personality_check (unsigned long domain, struct err *e)
     int have = personality (PERSONALITY_READ);
 
     if (have < 0 || (unsigned long)have != domain)
-        return err_set (e, EPERM, "linux.personality: it is %#x, wanted %#lx", (unsigned int)have,
+        return err_set (e, EPERM, "/linux/personality: it is %#x, wanted %#lx", (unsigned int)have,
                         domain);
     return 0;
 }
@@ -260,7 +260,7 @@ int mempolicy_prepare (const struct oci_memory_policy *mp, struct mempolicy *ret
     int r = 0;
 
     if (has_nodes)
-        r = parse_list (mp->nodes, "linux.memoryPolicy.nodes", MEMPOLICY_MAX_NODES, m.nodes, e);
+        r = parse_list (mp->nodes, "/linux/memoryPolicy/nodes", MEMPOLICY_MAX_NODES, m.nodes, e);
     if (r < 0)
         return r;
     if (m.mode == MPOL_PREFERRED && !has_nodes)
@@ -274,7 +274,7 @@ int mempolicy_prepare (const struct oci_memory_policy *mp, struct mempolicy *ret
 int mempolicy_set (const struct mempolicy *mp, struct err *e)
 {
     if (syscall (SYS_set_mempolicy, mp->mode, mp->nodes, MAXNODE) < 0)
-        return err_sys (e, "linux.memoryPolicy: set mode %#x", (unsigned int)mp->mode);
+        return err_sys (e, "/linux/memoryPolicy: set mode %#x", (unsigned int)mp->mode);
     return 0;
 }
 
@@ -284,11 +284,11 @@ int mempolicy_check (const struct mempolicy *mp, struct err *e)
     struct mempolicy have = { 0 };
 
     if (syscall (SYS_get_mempolicy, &have.mode, have.nodes, MAXNODE, NULL, 0) < 0)
-        return err_sys (e, "linux.memoryPolicy: read");
+        return err_sys (e, "/linux/memoryPolicy: read");
     if (have.mode != mp->mode)
-        return err_set (e, EPERM, "linux.memoryPolicy: the mode is %#x, wanted %#x",
+        return err_set (e, EPERM, "/linux/memoryPolicy: the mode is %#x, wanted %#x",
                         (unsigned int)have.mode, (unsigned int)mp->mode);
     if (!(mp->mode & MPOL_F_RELATIVE_NODES) && memcmp (have.nodes, mp->nodes, sizeof have.nodes))
-        return err_set (e, EPERM, "linux.memoryPolicy.nodes: not all of them are allowed here");
+        return err_set (e, EPERM, "/linux/memoryPolicy/nodes: not all of them are allowed here");
     return 0;
 }

@@ -19,7 +19,7 @@ int sched_check_io (const struct plan_process *p, struct err *e);
 /* All CPUs that the cpuset allows: the runtime's own mask is not handed on (runc#4041). */
 int sched_reset_affinity (pid_t pid, struct err *e);
 /* Parent: CPUS is a list such as "0-3,7". PID 0 is the caller. Errors name
- * "process.execCPUAffinity". */
+ * "/process/execCPUAffinity". */
 int sched_set_affinity (pid_t pid, const char *cpus, struct err *e);
 
 int personality_set (unsigned long domain, struct err *e);
@@ -32,7 +32,7 @@ struct mempolicy {
     unsigned long nodes[MEMPOLICY_MAX_NODES / (8 * sizeof (unsigned long))];
 };
 
-/* Parent: MP as set_mempolicy(2) wants it. Errors name "linux.memoryPolicy". */
+/* Parent: MP as set_mempolicy(2) wants it. Errors name "/linux/memoryPolicy". */
 int mempolicy_prepare (const struct oci_memory_policy *mp, struct mempolicy *ret, struct err *e);
 int mempolicy_set (const struct mempolicy *mp, struct err *e);
 int mempolicy_check (const struct mempolicy *mp, struct err *e);

@@ -76,9 +76,9 @@ int seccomp_install (const struct seccomp_filter *f, int *ret_listener, struct e
 
     if (r < 0 && errno == EACCES)
         return err_set (e, EACCES,
-                        "linux.seccomp: a filter needs noNewPrivileges or CAP_SYS_ADMIN");
+                        "/linux/seccomp: a filter needs noNewPrivileges or CAP_SYS_ADMIN");
     if (r < 0)
-        return err_sys (e, "linux.seccomp: load %u instructions with flags %#x", f->count,
+        return err_sys (e, "/linux/seccomp: load %u instructions with flags %#x", f->count,
                         f->flags);
     *ret_listener = f->flags & SECCOMP_FILTER_FLAG_NEW_LISTENER ? (int)r : -1;
     return 0;
@@ -97,7 +97,7 @@ int seccomp_check (int procfs, pid_t pid, unsigned int n, struct err *e)
     if (r < 0)
         return r;
     if (mode != SECCOMP_MODE_FILTER || filters < n)
-        return err_set (e, EPERM, "linux.seccomp: the process has mode %llu and %llu filters",
+        return err_set (e, EPERM, "/linux/seccomp: the process has mode %llu and %llu filters",
                         (unsigned long long)mode, (unsigned long long)filters);
     return 0;
 }

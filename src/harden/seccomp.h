@@ -23,7 +23,7 @@ struct seccomp_filter {
  * can write; -1: no cache). An entry holds every byte that the filter was made from, and all of
  * them are compared, so two profiles can never share one. A damaged or foreign entry is made anew.
  * System calls newer than any the profile names give ENOSYS, unless its default action lets calls
- * pass (runc's rule). Errors name "linux.seccomp...". */
+ * pass (runc's rule). Errors name "/linux/seccomp...". */
 int seccomp_prepare (const struct oci_linux_seccomp *seccomp, int cache_dir, struct arena *a,
                      struct seccomp_filter *ret, struct err *e);
 

@@ -94,7 +94,7 @@ static int check_notify (const struct oci_linux_seccomp *s, const struct oci_sys
     if (rule->action != OCI_ACT_NOTIFY)
         return 0;
     if (!s->listener_path)
-        return err_set (e, EINVAL, "SCMP_ACT_NOTIFY needs linux.seccomp.listenerPath");
+        return err_set (e, EINVAL, "SCMP_ACT_NOTIFY needs /linux/seccomp/listenerPath");
     if (strcmp (name, "write") == 0)
         return err_set (e, EINVAL, "SCMP_ACT_NOTIFY cannot be used for write");
     return 0;
@@ -107,10 +107,10 @@ static int check_rule (const struct oci_linux_seccomp *s, const struct oci_sysca
     int r = seccomp_action (rule->action, rule->has_errno_ret, rule->errno_ret, &action, e);
 
     if (r < 0)
-        return err_add (e, "errnoRet");
+        return err_add (e, "/errnoRet");
     for (size_t i = 0; i < rule->n_args; i++)
         if (rule->args[i].index > MAX_ARG)
-            return err_set (e, EINVAL, "args[%zu].index: %u is above %u", i, rule->args[i].index,
+            return err_set (e, EINVAL, "/args[%zu]/index: %u is above %u", i, rule->args[i].index,
                             MAX_ARG);
     for (size_t i = 0; i < rule->n_names && r == 0; i++)
         r = check_notify (s, rule, rule->names[i], e);
@@ -121,7 +121,7 @@ static int check_rules (const struct oci_linux_seccomp *s, struct err *e)
 {
     for (size_t i = 0; i < s->n_syscalls; i++)
         if (check_rule (s, &s->syscalls[i], e) < 0)
-            return err_add (e, "linux.seccomp.syscalls[%zu]", i);
+            return err_at (e, "/linux/seccomp/syscalls[%zu]", i);
     return 0;
 }
 
@@ -238,7 +238,7 @@ static int add_arches (scmp_filter_ctx ctx, const struct oci_linux_seccomp *s, s
             continue;
         r = token && ret->n < MAX_ARCHES ? seccomp_arch_add (ctx, token) : -EINVAL;
         if (r < 0)
-            return err_set (e, -r, "linux.seccomp.architectures[%zu]: this host cannot filter %s",
+            return err_set (e, -r, "/linux/seccomp/architectures[%zu]: this host cannot filter %s",
                             i, oci_enum_name (&oci_seccomp_arch_enum, s->architectures[i]));
         ret->tokens[ret->n++] = token;
     }
@@ -314,7 +314,7 @@ static int library_part (const struct oci_linux_seccomp *s, const struct seccomp
     r = add_arches (ctx, s, arches, e);
     for (size_t i = 0; i < s->n_syscalls && r == 0; i++)
         if (add_rule (ctx, merged, &s->syscalls[i], a, e) < 0)
-            r = err_add (e, "linux.seccomp.syscalls[%zu]", i);
+            r = err_at (e, "/linux/seccomp/syscalls[%zu]", i);
     if (r < 0)
         return r;
     return export_filter (ctx, a, ret, e);
@@ -323,10 +323,10 @@ static int library_part (const struct oci_linux_seccomp *s, const struct seccomp
 static int default_action (const struct oci_linux_seccomp *s, uint32_t *ret, struct err *e)
 {
     if (s->default_action == OCI_ACT_NOTIFY)
-        return err_set (e, EINVAL, "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY cannot be it");
+        return err_set (e, EINVAL, "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY cannot be it");
     if (seccomp_action (s->default_action, s->has_default_errno_ret, s->default_errno_ret, ret, e) <
         0)
-        return err_add (e, "linux.seccomp.defaultErrnoRet");
+        return err_add (e, "/linux/seccomp/defaultErrnoRet");
     return 0;
 }
 
@@ -353,6 +353,6 @@ int seccomp_compile (const struct oci_linux_seccomp *s, struct arena *a, struct 
         return r;
     replace_action (&parts[2], placeholder (s), action);
     if (join_parts (parts, ARRAY_LEN (parts), a, ret, e) < 0)
-        return err_add (e, "linux.seccomp");
+        return err_add (e, "/linux/seccomp");
     return 0;
 }

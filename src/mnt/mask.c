@@ -98,7 +98,7 @@ int mnt_masked (struct mnt *m, struct err *e)
     for (size_t i = 0; r == 0 && i < m->plan->n_masked; i++) {
         r = mask_one (m, m->plan->masked[i], &file, &folder, e);
         if (r < 0)
-            r = err_add (e, "linux.maskedPaths: '%s'", m->plan->masked[i]);
+            r = err_add (e, "/linux/maskedPaths: '%s'", m->plan->masked[i]);
     }
     cleanup_fd (&folder.fd);
     return r;
@@ -116,9 +116,9 @@ int mnt_masked_check (struct mnt *m, struct err *e)
             continue;
         r = fd < 0 ? fd : tree_identify (fd, "", &id, e);
         if (r < 0)
-            return err_add (e, "linux.maskedPaths: '%s'", path);
+            return err_add (e, "/linux/maskedPaths: '%s'", path);
         if (S_ISDIR (id.mode) ? !is_mask_folder (m, &id) : !is_null (&id))
-            return err_set (e, EIO, "linux.maskedPaths: '%s' is not covered", path);
+            return err_set (e, EIO, "/linux/maskedPaths: '%s' is not covered", path);
     }
     return 0;
 }
@@ -141,7 +141,7 @@ int mnt_readonly_paths (struct mnt *m, struct err *e)
 {
     for (size_t i = 0; i < m->plan->n_readonly; i++)
         if (make_readonly (m, m->plan->readonly[i], e) < 0)
-            return err_add (e, "linux.readonlyPaths: '%s'", m->plan->readonly[i]);
+            return err_add (e, "/linux/readonlyPaths: '%s'", m->plan->readonly[i]);
     return 0;
 }
 
@@ -157,9 +157,9 @@ int mnt_readonly_paths_check (struct mnt *m, struct err *e)
             continue;
         r = fd < 0 ? fd : tree_statfs (fd, &magic, &flags, e);
         if (r < 0)
-            return err_add (e, "linux.readonlyPaths: '%s'", path);
+            return err_add (e, "/linux/readonlyPaths: '%s'", path);
         if (!(flags & ST_RDONLY))
-            return err_set (e, EIO, "linux.readonlyPaths: '%s' is still writable", path);
+            return err_set (e, EIO, "/linux/readonlyPaths: '%s' is still writable", path);
     }
     return 0;
 }

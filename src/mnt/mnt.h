@@ -40,7 +40,7 @@ struct mnt_sources {
 /* Clones the rootfs and every bind source, with their flags already set. Runs in the host's
  * namespaces. Without the right to clone (a rootless run) it opens nothing and leaves that to the
  * child, in its own user namespace. Binds for which no descriptor is left are left to the child as
- * well, where it sees and may do the same as the caller. Errors name "root.path" or "mounts[N]".
+ * well, where it sees and may do the same as the caller. Errors name "/root/path" or "/mounts[N]".
  * RET is MNT_SOURCES_NONE before; what is in it afterwards, also on failure, is closed by
  * mnt_sources_close. */
 int mnt_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret, struct err *e);

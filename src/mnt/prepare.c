@@ -35,7 +35,7 @@ uint64_t mount_attrs (const struct plan_mount *pm)
 int sources_blame (const struct plan_mount *pm, struct err *e)
 {
     return pm->index == SIZE_MAX ? err_add (e, "mount on '%s'", pm->dest)
-                                 : err_add (e, "mounts[%zu] on '%s'", pm->index, pm->dest);
+                                 : err_add (e, "/mounts[%zu] on '%s'", pm->index, pm->dest);
 }
 
 /* Engines take the system's "no such file or directory" and "permission denied" for the workload's
@@ -125,7 +125,7 @@ static int map_root (const struct plan *p, int fd, struct idmap_state *im, struc
     if (userns == 0)
         userns = container_userns (im, e);
     if (userns < 0 || idmap_apply (fd, userns, true, e) < 0)
-        return err_add (e, "identity userns: root.path '%s'", p->rootfs);
+        return err_add (e, "identity userns: /root/path '%s'", p->rootfs);
     return 0;
 }
 
@@ -141,10 +141,10 @@ static int clone_root (const struct plan *p, struct idmap_state *im, struct err 
     int r;
 
     if (fd < 0)
-        return fd == -EPERM ? fd : path_error ("root.path", p->rootfs, e);
+        return fd == -EPERM ? fd : path_error ("/root/path", p->rootfs, e);
     r = tree_identify (fd, "", &id, e);
     if (r == 0 && !S_ISDIR (id.mode))
-        r = err_set (e, ENOTDIR, "root.path '%s' is not a folder", p->rootfs);
+        r = err_set (e, ENOTDIR, "/root/path '%s' is not a folder", p->rootfs);
     if (r == 0)
         r = tree_set (fd, true, &flags, e);
     if (r == 0 && p->idmap_root)
@@ -224,7 +224,7 @@ static int open_one (struct mnt_sources *s, size_t i, struct idmap_state *im, bo
         *ret_full = true;
     else if (r == -EMFILE)
         return err_set (e, EMFILE,
-                        "mounts[%zu]: this many binds need more open files than the runtime may "
+                        "/mounts[%zu]: this many binds need more open files than the runtime may "
                         "have: raise its limit (ulimit -n)",
                         pm->index);
     else
@@ -303,17 +303,17 @@ int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e)
 static int refuse_mounts (const struct plan *p, struct err *e)
 {
     const char *what = p->n_mounts             ? "mounts"
-                       : p->n_masked           ? "linux.maskedPaths"
-                       : p->n_readonly         ? "linux.readonlyPaths"
-                       : p->rootfs_readonly    ? "root.readonly"
-                       : p->rootfs_propagation ? "linux.rootfsPropagation"
-                       : p->process.terminal   ? "process.terminal"
+                       : p->n_masked           ? "/linux/maskedPaths"
+                       : p->n_readonly         ? "/linux/readonlyPaths"
+                       : p->rootfs_readonly    ? "/root/readonly"
+                       : p->rootfs_propagation ? "/linux/rootfsPropagation"
+                       : p->process.terminal   ? "/process/terminal"
                                                : NULL;
 
     for (size_t i = 0; !what && i < p->n_devices; i++)
         if (!p->devices[i].is_default)
-            what = "linux.devices";
-    return what ? err_set (e, EINVAL, "%s needs a mount namespace (linux.namespaces)", what) : 0;
+            what = "/linux/devices";
+    return what ? err_set (e, EINVAL, "%s needs a mount namespace (/linux/namespaces)", what) : 0;
 }
 
 static int prepare_unmounted (const struct plan *p, struct mnt_sources *ret, struct err *e)
@@ -323,7 +323,7 @@ static int prepare_unmounted (const struct plan *p, struct mnt_sources *ret, str
     if (r < 0)
         return r;
     ret->root = fd_open (AT_FDCWD, p->rootfs, O_PATH | O_DIRECTORY, FD_HOST, e);
-    return ret->root < 0 ? path_error ("root.path", p->rootfs, e) : 0;
+    return ret->root < 0 ? path_error ("/root/path", p->rootfs, e) : 0;
 }
 
 int mnt_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret, struct err *e)

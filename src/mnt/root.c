@@ -92,7 +92,7 @@ int mnt_root_attach (struct mnt *m, struct err *e)
     if (has_mountns (m))
         r = attach_tree (m, e);
     if (r < 0)
-        return err_add (e, "root.path '%s'", m->plan->rootfs);
+        return err_add (e, "/root/path '%s'", m->plan->rootfs);
     m->root = TAKE_FD (m->src->root);
     return tree_identify (m->root, "", &m->root_id, e);
 }
@@ -115,7 +115,7 @@ int mnt_cwd_make (struct mnt *m, struct err *e)
 {
     AUTO_FD fd = target_open (m->root, m->plan->process.cwd, 0, e);
 
-    return fd < 0 ? err_add (e, "process.cwd") : 0;
+    return fd < 0 ? err_add (e, "/process/cwd") : 0;
 }
 
 int mnt_cwd_make_check (struct mnt *m, struct err *e)
@@ -123,8 +123,8 @@ int mnt_cwd_make_check (struct mnt *m, struct err *e)
     const char *cwd = m->plan->process.cwd;
     AUTO_FD fd = fd_open (m->root, cwd, O_PATH | O_DIRECTORY, FD_IN_ROOT, e);
 
-    return fd == -ENOTDIR ? err_set (e, ENOTDIR, "process.cwd '%s' is not a folder", cwd)
-                          : (fd < 0 ? err_add (e, "process.cwd") : 0);
+    return fd == -ENOTDIR ? err_set (e, ENOTDIR, "/process/cwd '%s' is not a folder", cwd)
+                          : (fd < 0 ? err_add (e, "/process/cwd") : 0);
 }
 
 /* ---- the switch ---- */
@@ -226,7 +226,7 @@ int mnt_root_propagation (struct mnt *m, struct err *e)
     const struct tree_flags flags = { .propagation = asked & ~(unsigned long)MS_REC };
     int r = tree_set (m->root, asked & MS_REC, &flags, e);
 
-    return r < 0 ? err_add (e, "linux.rootfsPropagation") : 0;
+    return r < 0 ? err_add (e, "/linux/rootfsPropagation") : 0;
 }
 
 /* A slave without a master is private; a shared one that has one is both. */
@@ -238,7 +238,7 @@ int mnt_root_propagation_check (struct mnt *m, struct err *e)
 
     if (r < 0 || found == 0 || found & asked || (asked == MS_SLAVE && found == MS_PRIVATE))
         return r;
-    return err_set (e, EIO, "linux.rootfsPropagation: the root has 0x%llx",
+    return err_set (e, EIO, "/linux/rootfsPropagation: the root has 0x%llx",
                     (unsigned long long)found);
 }
 
@@ -247,7 +247,7 @@ int mnt_root_readonly (struct mnt *m, struct err *e)
     static const struct tree_flags readonly = { .set = MOUNT_ATTR_RDONLY };
     int r = tree_set (m->root, false, &readonly, e);
 
-    return r < 0 ? err_add (e, "root.readonly") : 0;
+    return r < 0 ? err_add (e, "/root/readonly") : 0;
 }
 
 int mnt_root_readonly_check (struct mnt *m, struct err *e)
@@ -256,7 +256,7 @@ int mnt_root_readonly_check (struct mnt *m, struct err *e)
     int r = tree_statfs (m->root, &magic, &flags, e);
 
     if (r == 0 && !(flags & ST_RDONLY))
-        return err_set (e, EIO, "root.readonly: the root is still writable");
+        return err_set (e, EIO, "/root/readonly: the root is still writable");
     return r;
 }
 

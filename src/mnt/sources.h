@@ -16,7 +16,7 @@ int sources_open (const struct plan *p, struct mnt_sources *s, struct err *e);
 /* In the child, a bind that the parent had no descriptor left for. */
 int sources_open_late (const struct plan *p, const struct plan_mount *pm, struct err *e);
 
-/* "mounts[N]" before the error; the runtime's own mounts go by their destination. Returns the
+/* "/mounts[N]" before the error; the runtime's own mounts go by their destination. Returns the
  * code. */
 int sources_blame (const struct plan_mount *pm, struct err *e);
 

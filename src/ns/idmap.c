@@ -27,9 +27,9 @@ struct kind {
     int cap;            /* lets us write any map */
 };
 
-static const struct kind uid_kind = { "uid_map", "linux.uidMappings", "/usr/bin/newuidmap",
+static const struct kind uid_kind = { "uid_map", "/linux/uidMappings", "/usr/bin/newuidmap",
                                       CAP_SETUID };
-static const struct kind gid_kind = { "gid_map", "linux.gidMappings", "/usr/bin/newgidmap",
+static const struct kind gid_kind = { "gid_map", "/linux/gidMappings", "/usr/bin/newgidmap",
                                       CAP_SETGID };
 
 struct map {
@@ -241,9 +241,9 @@ int ns_become_root (const struct plan *p, struct err *e)
     if (setgroups (0, NULL) < 0 && errno != EPERM)
         return err_sys (e, "drop the groups in the user namespace");
     if (setresgid (0, 0, 0) < 0)
-        return err_sys (e, "become group 0 of the user namespace (linux.gidMappings must map it)");
+        return err_sys (e, "become group 0 of the user namespace (/linux/gidMappings must map it)");
     if (setresuid (0, 0, 0) < 0)
-        return err_sys (e, "become user 0 of the user namespace (linux.uidMappings must map it)");
+        return err_sys (e, "become user 0 of the user namespace (/linux/uidMappings must map it)");
     if (geteuid () != 0 || getegid () != 0)
         return err_set (e, EPERM, "this process is not root of its user namespace");
     return 0;

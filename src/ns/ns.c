@@ -53,14 +53,14 @@ static int open_one (const char *path, int kind, struct err *e)
     AUTO_FD fd = fd_open (AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, FD_HOST, e);
 
     if (fd == -ENOENT)
-        return err_set (e, ENOENT, "linux.namespaces[%s].path '%s' does not exist", ns_names[kind],
+        return err_set (e, ENOENT, "/linux/namespaces[%s]/path '%s' does not exist", ns_names[kind],
                         path);
     if (fd < 0) {
         errno = -fd;
-        return err_sys (e, "linux.namespaces[%s].path: open '%s'", ns_names[kind], path);
+        return err_sys (e, "/linux/namespaces[%s]/path: open '%s'", ns_names[kind], path);
     }
     if (!is_of_kind (fd, kind))
-        return err_set (e, EINVAL, "linux.namespaces[%s].path '%s' is no %s namespace",
+        return err_set (e, EINVAL, "/linux/namespaces[%s]/path '%s' is no %s namespace",
                         ns_names[kind], path, ns_names[kind]);
     return TAKE_FD (fd);
 }
@@ -156,7 +156,7 @@ int ns_join_check (const struct plan *p, const struct ns_fds *f, int procfs, str
         if (fstat (f->fd[kind], &want) < 0)
             return err_sys (e, "stat the %s namespace", ns_names[kind]);
         if (!ns_is_same (&have, &want))
-            return err_set (e, EPERM, "linux.namespaces[%s]: this process is not in it",
+            return err_set (e, EPERM, "/linux/namespaces[%s]: this process is not in it",
                             ns_names[kind]);
     }
     return 0;

@@ -19,7 +19,7 @@ extern const char *const ns_proc_names[NS_COUNT]; /* as in /proc/PID/ns */
 extern const uint64_t ns_clone_flags[NS_COUNT];   /* CLONE_NEW* */
 
 /* Opens the files of all joined namespaces and checks their type (NS_GET_NSTYPE). Errors name
- * "linux.namespaces[KIND].path". */
+ * "/linux/namespaces[KIND]/path". */
 int ns_prepare (const struct plan *p, struct ns_fds *ret, struct err *e);
 void ns_fds_close (struct ns_fds *f);
 
@@ -84,7 +84,7 @@ int ns_loopback_check (const struct plan *p, struct err *e);
 /* The same for whatever network namespace the caller is in. */
 int ns_lo_up (struct err *e);
 int ns_lo_check (struct err *e);
-/* Child: sysctls through PROCFS, read back. Errors name "linux.sysctl[KEY]". With an own network
+/* Child: sysctls through PROCFS, read back. Errors name "/linux/sysctl/KEY". With an own network
  * (network.h) those of the network are left to the other two, whose caller is in it. */
 int ns_sysctls (const struct plan *p, int procfs, struct err *e);
 int ns_sysctls_check (const struct plan *p, int procfs, struct err *e);

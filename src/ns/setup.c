@@ -20,9 +20,9 @@
 int ns_hostname (const struct plan *p, struct err *e)
 {
     if (p->hostname && sethostname (p->hostname, strlen (p->hostname)) < 0)
-        return err_sys (e, "hostname: set '%s'", p->hostname);
+        return err_sys (e, "/hostname: set '%s'", p->hostname);
     if (p->domainname && setdomainname (p->domainname, strlen (p->domainname)) < 0)
-        return err_sys (e, "domainname: set '%s'", p->domainname);
+        return err_sys (e, "/domainname: set '%s'", p->domainname);
     return 0;
 }
 
@@ -33,9 +33,9 @@ int ns_hostname_check (const struct plan *p, struct err *e)
     if (uname (&u) < 0)
         return err_sys (e, "uname");
     if (p->hostname && strcmp (u.nodename, p->hostname) != 0)
-        return err_set (e, EPERM, "hostname: it is '%s', wanted '%s'", u.nodename, p->hostname);
+        return err_set (e, EPERM, "/hostname: it is '%s', wanted '%s'", u.nodename, p->hostname);
     if (p->domainname && strcmp (u.domainname, p->domainname) != 0)
-        return err_set (e, EPERM, "domainname: it is '%s', wanted '%s'", u.domainname,
+        return err_set (e, EPERM, "/domainname: it is '%s', wanted '%s'", u.domainname,
                         p->domainname);
     return 0;
 }
@@ -51,7 +51,7 @@ static int write_offset (int fd, const char *clock, const struct plan_time_offse
         return 0;
     len = snprintf (line, sizeof line, "%s %lld %u\n", clock, (long long)o->secs, o->nanosecs);
     if (write (fd, line, (size_t)len) != len)
-        return err_sys (e, "linux.timeOffsets.%s: write", clock);
+        return err_sys (e, "/linux/timeOffsets/%s: write", clock);
     return 0;
 }
 
@@ -61,7 +61,7 @@ static int write_offsets (const struct plan *p, int procfs, struct err *e)
     int r;
 
     if (fd < 0)
-        return err_add (e, "linux.timeOffsets");
+        return err_add (e, "/linux/timeOffsets");
     r = write_offset (fd, "monotonic", &p->monotonic, e);
     return r < 0 ? r : write_offset (fd, "boottime", &p->boottime, e);
 }
@@ -74,10 +74,10 @@ static int write_offsets_dumpable (const struct plan *p, int procfs, struct err 
     int r;
 
     if (raise && prctl (PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
-        return err_sys (e, "linux.timeOffsets: open up the process");
+        return err_sys (e, "/linux/timeOffsets: open up the process");
     r = write_offsets (p, procfs, e);
     if (raise && prctl (PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-        return err_sys (e, "linux.timeOffsets: hide the process");
+        return err_sys (e, "/linux/timeOffsets: hide the process");
     return r;
 }
 
@@ -132,14 +132,15 @@ int ns_time_check (const struct plan *p, int procfs, struct err *e)
     if (fstatat (procfs, "self/ns/time_for_children", &children, 0) < 0)
         return err_sys (e, "look at the time namespace");
     if (!ns_is_same (&here, &children))
-        return err_set (e, EPERM, "linux.namespaces[time]: this process is not in the new one");
+        return err_set (e, EPERM, "/linux/namespaces[time]: this process is not in the new one");
     n = read (fd, text, sizeof text - 1);
     if (n < 0)
-        return err_sys (e, "linux.timeOffsets: read");
+        return err_sys (e, "/linux/timeOffsets: read");
     text[n] = '\0';
     if (!shows_offset (text, "monotonic", &p->monotonic) ||
         !shows_offset (text, "boottime", &p->boottime))
-        return err_set (e, EPERM, "linux.timeOffsets: the kernel has other offsets than asked for");
+        return err_set (e, EPERM,
+                        "/linux/timeOffsets: the kernel has other offsets than asked for");
     return 0;
 }
 

@@ -82,10 +82,10 @@ static int open_sysctl (const struct plan_sysctl *s, int sys, int flags, struct 
     int fd = fd_open (sys, s->path, flags, FD_PROC, e);
 
     if (fd == -ENOENT)
-        return err_set (e, ENOENT, "linux.sysctl[%s]: this kernel has no such key", s->key);
+        return err_set (e, ENOENT, "/linux/sysctl/%s: this kernel has no such key", s->key);
     if (fd < 0) {
         errno = -fd;
-        return err_sys (e, "linux.sysctl[%s]: open", s->key);
+        return err_sys (e, "/linux/sysctl/%s: open", s->key);
     }
     return fd;
 }
@@ -102,10 +102,10 @@ static int set_one (const struct plan_sysctl *s, int sys, struct err *e)
         return 0;
     if (errno == EINVAL && strcmp (s->path, "net/ipv4/ping_group_range") == 0)
         return err_set (e, EINVAL,
-                        "linux.sysctl[%s]: write '%s': EINVAL (both groups must be mapped by "
-                        "linux.gidMappings)",
+                        "/linux/sysctl/%s: write '%s': EINVAL (both groups must be mapped by "
+                        "/linux/gidMappings)",
                         s->key, s->value);
-    return err_sys (e, "linux.sysctl[%s]: write '%s'", s->key, s->value);
+    return err_sys (e, "/linux/sysctl/%s: write '%s'", s->key, s->value);
 }
 
 static int check_one (const struct plan_sysctl *s, int sys, struct err *e)
@@ -120,12 +120,12 @@ static int check_one (const struct plan_sysctl *s, int sys, struct err *e)
         return fd;
     n = read (fd, have, sizeof have - 1);
     if (n < 0)
-        return err_sys (e, "linux.sysctl[%s]: read", s->key);
+        return err_sys (e, "/linux/sysctl/%s: read", s->key);
     have[n] = '\0';
     if (same_value (have, s->value) || is_respelled (s->path))
         return 0;
     have[strcspn (have, "\n")] = '\0';
-    return err_set (e, EINVAL, "linux.sysctl[%s]: the kernel made '%s' of '%s'", s->key, have,
+    return err_set (e, EINVAL, "/linux/sysctl/%s: the kernel made '%s' of '%s'", s->key, have,
                     s->value);
 }
 

@@ -316,11 +316,11 @@ static int finish_bind (struct parser *p, const struct oci_mount *m,
     p->m.kind = MOUNT_BIND;
     p->m.sb_set = p->m.sb_clear = 0; /* the file system is somebody else's */
     if (p->n_data > 0)
-        return err_set (e, EINVAL, "options: '%s' is no option of a bind mount", p->data[0]);
+        return err_set (e, EINVAL, "/options: '%s' is no option of a bind mount", p->data[0]);
     if (p->m.tmpcopyup)
-        return err_set (e, EINVAL, "options: 'tmpcopyup' is for tmpfs only");
+        return err_set (e, EINVAL, "/options: 'tmpcopyup' is for tmpfs only");
     if (!m->source || !m->source[0])
-        return err_set (e, EINVAL, "source is missing: a bind mount needs one");
+        return err_set (e, EINVAL, "/source: missing: a bind mount needs one");
     p->m.source = m->source[0] == '/' ? arena_strdup (a, m->source)
                                       : arena_printf (a, "%s/%s", where->bundle, m->source);
     return p->m.source ? 0 : err_oom (e);
@@ -331,12 +331,11 @@ static int finish_new (struct parser *p, const struct oci_mount *m, const char *
 {
     p->m.kind = MOUNT_NEW;
     if (!m->type || !m->type[0] || strcmp (m->type, "none") == 0)
-        return err_set (e, EINVAL,
-                        "type is missing: neither a file system nor 'bind' is asked for");
+        return err_set (e, EINVAL, "/type: missing: neither a file system nor 'bind' is asked for");
     if (p->m.has_idmap)
         return err_set (e, EINVAL, "id mappings are for bind mounts only");
     if (p->m.tmpcopyup && strcmp (m->type, "tmpfs") != 0)
-        return err_set (e, EINVAL, "options: 'tmpcopyup' is for tmpfs only, this is %s", m->type);
+        return err_set (e, EINVAL, "/options: 'tmpcopyup' is for tmpfs only, this is %s", m->type);
     p->m.fstype = m->type;
     p->m.source = m->source && m->source[0] ? m->source : m->type;
     p->m.label = str_is_in (m->type, unlabelled) ? NULL : label;
@@ -348,11 +347,11 @@ static int finish_remount (struct parser *p, const struct oci_mount *m, struct e
     p->m.kind = MOUNT_REMOUNT;
     p->m.source = m->source ?: "";
     if (p->m.has_idmap || p->m.tmpcopyup)
-        return err_set (e, EINVAL, "options: 'remount' takes neither id mappings nor 'tmpcopyup'");
+        return err_set (e, EINVAL, "/options: 'remount' takes neither id mappings nor 'tmpcopyup'");
     if (!p->bind)
         return 0;
     if (p->n_data > 0)
-        return err_set (e, EINVAL, "options: '%s' is no option of a bind mount", p->data[0]);
+        return err_set (e, EINVAL, "/options: '%s' is no option of a bind mount", p->data[0]);
     p->m.sb_set = p->m.sb_clear = 0; /* "remount,bind" means the mount, not the file system */
     return 0;
 }
@@ -363,12 +362,12 @@ static int read_mount (const struct oci_mount *m, const struct mntopt_context *w
     int r;
 
     if (!m->destination || !m->destination[0])
-        return err_set (e, EINVAL, "destination is empty");
+        return err_set (e, EINVAL, "/destination: empty");
     p->m.dest = clean_path (a, m->destination);
     if (!p->m.dest)
         return err_oom (e);
     if (strcmp (p->m.dest, "/") == 0)
-        return err_set (e, EINVAL, "destination: nothing can be mounted over the root");
+        return err_set (e, EINVAL, "/destination: nothing can be mounted over the root");
     r = read_options (p, m, a, e);
     if (r == 0)
         r = read_mappings (m, a, &p->m, e);
@@ -388,7 +387,7 @@ int mntopt_parse (const struct oci_mount *m, const struct mntopt_context *where,
     int r = read_mount (m, where, a, &p, e);
 
     if (r < 0)
-        return err_add (e, "mounts[%zu]", where->index);
+        return err_at (e, "/mounts[%zu]", where->index);
     *ret = p.m;
     return 0;
 }

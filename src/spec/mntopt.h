@@ -65,7 +65,7 @@ struct mntopt_context {
 
 /* Translates M. Later options win over earlier ones. What the table does not know is data for the
  * file system of a new mount, and an error for a bind, where nobody would look at it. Strings of
- * the result are M's or in the arena. Errors name "mounts[N]". */
+ * the result are M's or in the arena. Errors name "/mounts[N]". */
 int mntopt_parse (const struct oci_mount *m, const struct mntopt_context *where, struct arena *a,
                   struct plan_mount *ret, struct err *e);
 

@@ -256,7 +256,7 @@ told ()
 @test "a path that is relative, missing or no program" {
     edit '.hooks.createRuntime = [{path: "bin/true"}]'
     inside true
-    refused 'hooks.createRuntime\[0\].path'
+    refused '/hooks/createRuntime\[0\]/path'
     edit '.hooks.createRuntime = [{args: ["x"]}]'
     inside true
     refused 'path'

@@ -103,7 +103,7 @@ id_rt ()
     script true
     try id_rt userns run -b "$BUNDLE" "$ID"
     umount "$TMP/m"
-    refused 'root.path .*/m.*the file system overlay cannot'
+    refused '/root/path .*/m.*the file system overlay cannot'
 }
 
 @test "unprivileged: uid 0 is refused, another runs" {

@@ -258,7 +258,7 @@ start_fails ()
             cp "$BUNDLE/config.json" "$TMP/saved"
             edit --argjson n "$n" --arg f $f '.process.user[$f] = $n'
             inside true
-            refused 'process.user'
+            refused '/process/user'
             cp "$TMP/saved" "$BUNDLE/config.json"
         done
     done

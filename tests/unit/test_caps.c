@@ -85,9 +85,9 @@ static void test_sets (void)
     p = process (1000, 0, 0);
     expect (become_from_full, &p, "nothing is left: permitted, inheritable, ambient, groups");
     expect_error (cannot_come_back, &p,
-                  "process.capabilities.permitted: this process has no CAP_CHOWN",
+                  "/process/capabilities/permitted: this process has no CAP_CHOWN",
                   "and nothing comes back");
-    expect_error (check_only, &p, "process.capabilities.bounding: CAP_CHOWN is still there",
+    expect_error (check_only, &p, "/process/capabilities/bounding: CAP_CHOWN is still there",
                   "more than planned is noticed");
 }
 
@@ -207,9 +207,9 @@ static void test_ids (void)
     expect (groups_and_back, &p, "groups, one of them twice");
     expect (other_groups, &p, "which the process cannot change any more");
     expect_error (groups_denied, &p, "the user namespace forbids setgroups", "groups where denied");
-    expect_error (other_ids, &p, "process.user: found ids 0:1000, wanted 1000:1000", "other ids");
+    expect_error (other_ids, &p, "/process/user: found ids 0:1000, wanted 1000:1000", "other ids");
     expect_error (wrong_groups, &p, "found other groups", "other groups");
-    expect_error (wrong_umask, &p, "process.user.umask", "another umask");
+    expect_error (wrong_umask, &p, "/process/user/umask", "another umask");
     p.n_gids = 0;
     expect (groups_denied, &p, "no groups where denied");
     expect_error (wrong_groups, &p, "found other groups", "groups where none are wanted");

@@ -294,9 +294,9 @@ static void test_v1_lists (void)
                    "what docker asks for");
     is_exceptions (all, 1, "all but", "privileged");
     is_exceptions (all_but, 2, "all but, b 8:* w", "all but one");
-    is_exceptions (hole, 2,
-                   "linux.resources.devices: cgroup v1 cannot deny 'c 10:200 r' out of 'c 10:* rw'",
-                   "a hole in a wildcard");
+    is_exceptions (
+        hole, 2, "/linux/resources/devices: cgroup v1 cannot deny 'c 10:200 r' out of 'c 10:* rw'",
+        "a hole in a wildcard");
     is_exceptions (taken_back, 2, "none but, b 8:1 r, " DEFAULTS, "allowed and taken back");
 }
 
@@ -306,13 +306,14 @@ static void test_bad_rules (void)
         struct rule_text rule;
         const char *want;
     } bad[] = {
-        { { true, "x", -1, -1, "rwm" }, "linux.resources.devices[0].type: 'x' is none of a, b, c" },
+        { { true, "x", -1, -1, "rwm" },
+          "/linux/resources/devices[0]/type: 'x' is none of a, b, c" },
         { { true, "cc", -1, -1, "rwm" },
-          "linux.resources.devices[0].type: 'cc' is none of a, b, c" },
+          "/linux/resources/devices[0]/type: 'cc' is none of a, b, c" },
         { { true, "c", -1, -1, "rx" },
-          "linux.resources.devices[0].access: 'rx' has other letters than r, w and m" },
-        { { true, "c", -1, -1, "" }, "linux.resources.devices[0].access: must say r, w or m" },
-        { { true, "c", -1, -1, NULL }, "linux.resources.devices[0].access: must say r, w or m" },
+          "/linux/resources/devices[0]/access: 'rx' has other letters than r, w and m" },
+        { { true, "c", -1, -1, "" }, "/linux/resources/devices[0]/access: must say r, w or m" },
+        { { true, "c", -1, -1, NULL }, "/linux/resources/devices[0]/access: must say r, w or m" },
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

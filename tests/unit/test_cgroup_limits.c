@@ -78,10 +78,12 @@ static void test_memory (void)
            "v2 unlimited memory, swap as it is");
     is_v2 (MEMORY (LIMIT (4096), SWAP (0)), "memory.max=4096\n", "v2 swap 0 is unset");
     is_v2 (MEMORY (SWAP (4096)),
-           "memory.swap: it counts memory and swap, so it needs memory.limit beside it\n",
+           "memory/swap: it counts memory and swap, so it needs /linux/resources/memory/limit "
+           "beside it\n",
            "v2 swap without limit");
     is_v2 (MEMORY (LIMIT (8192), SWAP (4096)),
-           "memory.swap: it counts memory and swap, so it cannot be below memory.limit\n"
+           "memory/swap: it counts memory and swap, so it cannot be below "
+           "/linux/resources/memory/limit\n"
            "memory.max=8192\n",
            "v2 swap below limit");
     is_v2 (MEMORY (.has_reservation = true, .reservation = 4096), "memory.low=4096\n",
@@ -108,7 +110,7 @@ static void test_cpu (void)
            "cpu.idle=0\ncpuset.cpus=1\ncpuset.mems=0\ncpu.weight=100\n",
            "v2 idle 0 comes before the weight");
     is_v2 (CPU (.has_realtime_runtime = true, .realtime_runtime = 950),
-           "cpu.realtimeRuntime: cgroup v2 has no real-time limits\n", "v2 real time");
+           "cpu/realtimeRuntime: cgroup v2 has no real-time limits\n", "v2 real time");
 }
 
 static void test_weights (void)
@@ -156,7 +158,7 @@ static void test_io (void)
            "io.bfq.weight=10 or io.weight=1\n"
            "io.bfq.weight=8:0 500 or io.weight=8:0 4950\n",
            "v2 weights");
-    is_v2 (IO (.has_weight = true, .weight = 5), "blockIO.weight: 5 is not in 10..1000\n",
+    is_v2 (IO (.has_weight = true, .weight = 5), "blockIO/weight: 5 is not in 10..1000\n",
            "v2 weight below the range");
     is_v2 (IO (.has_weight = true, .weight = 0), "", "v2 weight 0 is unset");
     is_v2 (IO (.throttle_write_bps_device = rates, .n_throttle_write_bps_device = 2,

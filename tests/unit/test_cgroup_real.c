@@ -209,8 +209,8 @@ static void stage_limits (struct fixture *f)
 
     ok (cgroup_limit (&f->cg, &missing, &f->e) < 0, "%s: a missing controller is an error",
         f->name);
-    ok (strncmp (f->e.msg, "linux.resources.network", 23) == 0, "%s: it names the key: %s", f->name,
-        f->e.msg);
+    ok (strncmp (f->e.msg, "/linux/resources/network", 24) == 0, "%s: it names the key: %s",
+        f->name, f->e.msg);
     if (strcmp (f->name, "v2 alone") == 0)
         return;
     ok (cgroup_limit_check (&f->cg, &other, &f->e) < 0, "%s: the check sees another value: %s",

@@ -42,7 +42,7 @@ static int raise_limit (const void *arg, struct err *e)
     CHECK (setrlimit (RLIMIT_NOFILE, &low) == 0);
     r = rlimit_raise (p, 0, e);
     if (r < 0)
-        return check (strstr (e->msg, "process.rlimits[0]: raising RLIMIT_NOFILE to 1024 needs"),
+        return check (strstr (e->msg, "/process/rlimits[0]: raising RLIMIT_NOFILE to 1024 needs"),
                       e->msg, e);
     CHECK (getrlimit (RLIMIT_NOFILE, &now) == 0 && now.rlim_cur == 10 && now.rlim_max == 1024);
     return 0;
@@ -61,7 +61,7 @@ static void test_limits (void)
 
     expect (limits, &p, "limits, 64 bits wide");
     p = (struct plan_process){ .rlimits = wrong, .n_rlimits = 1 };
-    expect_error (limits, &p, "process.rlimits[0]: RLIMIT_NOFILE: invalid argument (EINVAL)",
+    expect_error (limits, &p, "/process/rlimits[0]: RLIMIT_NOFILE: invalid argument (EINVAL)",
                   "soft above hard");
     p.rlimits = more;
     expect (raise_limit, &p, "a hard limit is raised, or the missing right is named");
@@ -93,7 +93,7 @@ static void test_oom (void)
 
     expect (oom, &p, "oom_score_adj is raised");
     p.oom_score_adj = 1001;
-    expect_error (oom, &p, "process.oomScoreAdj: write 1001: invalid argument (EINVAL)",
+    expect_error (oom, &p, "/process/oomScoreAdj: write 1001: invalid argument (EINVAL)",
                   "beyond what there is");
     p.oom_score_adj = -999;
     expect_error (oom_lower, &p, "lowering it to -999 needs CAP_SYS_RESOURCE", "lowered by a user");
@@ -122,7 +122,7 @@ static void test_scheduler (void)
     struct oci_io_priority io = { .class_ = OCI_IOPRIO_BE, .priority = 6, .has_priority = true };
     struct plan_process p = { .scheduler = &s, .io_priority = &io };
 
-    expect_error (scheduling_other, &p, "process.scheduler", "another scheduler is noticed");
+    expect_error (scheduling_other, &p, "/process/scheduler", "another scheduler is noticed");
     expect (scheduling, &p, "SCHED_BATCH, nice 5, I/O priority best effort 6");
     io.class_ = OCI_IOPRIO_IDLE;
     io.priority = 0;
@@ -138,10 +138,10 @@ static void test_scheduler (void)
     };
     expect (scheduling, &p, "SCHED_DEADLINE");
     s = (struct oci_scheduler){ .policy = OCI_SCHED_FIFO, .priority = 200 };
-    expect_error (scheduling, &p, "process.scheduler: set SCHED_FIFO: invalid argument (EINVAL)",
+    expect_error (scheduling, &p, "/process/scheduler: set SCHED_FIFO: invalid argument (EINVAL)",
                   "a wrong priority");
     s = (struct oci_scheduler){ .policy = OCI_SCHED_ISO };
-    expect_error (scheduling, &p, "process.scheduler: set SCHED_ISO: invalid argument (EINVAL)",
+    expect_error (scheduling, &p, "/process/scheduler: set SCHED_ISO: invalid argument (EINVAL)",
                   "no such policy");
 }
 
@@ -168,13 +168,13 @@ static void test_affinity (void)
     expect (affinity, NULL, "CPU 0 alone, then all again");
     expect (set_affinity, "0,0-0", "a list with a range");
     expect_error (set_affinity, "0,4000-5000", "not all of 0,4000-5000", "CPUs that are not there");
-    expect_error (set_affinity, "0,", "process.execCPUAffinity", "an empty element");
-    expect_error (set_affinity, "3-1", "process.execCPUAffinity", "a range that runs backwards");
-    expect_error (set_affinity, "0-9999", "process.execCPUAffinity", "a number too large");
-    expect_error (set_affinity, "1-2-3", "process.execCPUAffinity", "two dashes");
-    expect_error (set_affinity, " 0", "process.execCPUAffinity", "a blank");
+    expect_error (set_affinity, "0,", "/process/execCPUAffinity", "an empty element");
+    expect_error (set_affinity, "3-1", "/process/execCPUAffinity", "a range that runs backwards");
+    expect_error (set_affinity, "0-9999", "/process/execCPUAffinity", "a number too large");
+    expect_error (set_affinity, "1-2-3", "/process/execCPUAffinity", "two dashes");
+    expect_error (set_affinity, " 0", "/process/execCPUAffinity", "a blank");
     expect_error (set_affinity, "00000000000000000000000000000000000000000000000000",
-                  "process.execCPUAffinity", "a long number");
+                  "/process/execCPUAffinity", "a long number");
 }
 
 static int domain (const void *arg, struct err *e)
@@ -214,11 +214,11 @@ static void test_memory (void)
     mp = (struct oci_memory_policy){ .mode = OCI_MPOL_DEFAULT };
     expect (memory, &mp, "memory policy: default");
     mp = (struct oci_memory_policy){ .mode = OCI_MPOL_BIND };
-    expect_error (memory, &mp, "linux.memoryPolicy: set mode", "bind to nothing");
+    expect_error (memory, &mp, "/linux/memoryPolicy: set mode", "bind to nothing");
     mp.nodes = "0-x";
-    expect_error (memory, &mp, "linux.memoryPolicy.nodes", "no list");
+    expect_error (memory, &mp, "/linux/memoryPolicy/nodes", "no list");
     mp.nodes = "1024";
-    expect_error (memory, &mp, "linux.memoryPolicy.nodes", "a node too large");
+    expect_error (memory, &mp, "/linux/memoryPolicy/nodes", "a node too large");
 }
 
 /* ---- keyring, labels ---- */

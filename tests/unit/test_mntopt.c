@@ -121,9 +121,9 @@ static const struct mount_case cases[] = {
     { "/../../x", "bind", "/s", "", "bind /s -> /x" },
     { "a/../../../../x", "bind", "/s", "", "bind /s -> /x" },
     { "/...", "bind", "/s", "", "bind /s -> /..." },
-    { "/", "bind", "/s", "", "mounts[7]: destination: nothing can be mounted over the root" },
-    { "a/..", "bind", "/s", "", "mounts[7]: destination: nothing can be mounted over the root" },
-    { "", "bind", "/s", "", "mounts[7]: destination is empty" },
+    { "/", "bind", "/s", "", "/mounts[7]/destination: nothing can be mounted over the root" },
+    { "a/..", "bind", "/s", "", "/mounts[7]/destination: nothing can be mounted over the root" },
+    { "", "bind", "/s", "", "/mounts[7]/destination: empty" },
     /* flags, set and cleared; the later one wins */
     { "/d", "bind", "/s", "ro nosuid nodev noexec nodiratime nosymfollow",
       "bind /s -> /d set=ro,nosuid,nodev,noexec,nodiratime,nosymfollow" },
@@ -188,23 +188,23 @@ static const struct mount_case cases[] = {
     { "/dev/fuse", "bind", "/dev/fuse", "slave nosuid noexec rw rbind",
       "rbind /dev/fuse -> /dev/fuse set=nosuid,noexec clear=ro propagation=slave" },
     /* refused */
-    { "/d", "bind", NULL, "", "mounts[7]: source is missing: a bind mount needs one" },
-    { "/d", "bind", "", "", "mounts[7]: source is missing: a bind mount needs one" },
-    { "/d", "bind", "/s", "nosiud", "mounts[7]: options: 'nosiud' is no option of a bind mount" },
+    { "/d", "bind", NULL, "", "/mounts[7]/source: missing: a bind mount needs one" },
+    { "/d", "bind", "", "", "/mounts[7]/source: missing: a bind mount needs one" },
+    { "/d", "bind", "/s", "nosiud", "/mounts[7]/options: 'nosiud' is no option of a bind mount" },
     { "/d", NULL, "/s", "rbind size=1",
-      "mounts[7]: options: 'size=1' is no option of a bind mount" },
+      "/mounts[7]/options: 'size=1' is no option of a bind mount" },
     { "/d", NULL, NULL, "remount bind size=1",
-      "mounts[7]: options: 'size=1' is no option of a bind mount" },
+      "/mounts[7]/options: 'size=1' is no option of a bind mount" },
     { "/d", NULL, "/s", "ro",
-      "mounts[7]: type is missing: neither a file system nor 'bind' is asked for" },
+      "/mounts[7]/type: missing: neither a file system nor 'bind' is asked for" },
     { "/d", "none", "/s", "ro",
-      "mounts[7]: type is missing: neither a file system nor 'bind' is asked for" },
+      "/mounts[7]/type: missing: neither a file system nor 'bind' is asked for" },
     { "/d", "proc", "proc", "tmpcopyup",
-      "mounts[7]: options: 'tmpcopyup' is for tmpfs only, this is proc" },
-    { "/d", "bind", "/s", "tmpcopyup", "mounts[7]: options: 'tmpcopyup' is for tmpfs only" },
-    { "/d", "tmpfs", "t", "idmap", "mounts[7]: id mappings are for bind mounts only" },
+      "/mounts[7]/options: 'tmpcopyup' is for tmpfs only, this is proc" },
+    { "/d", "bind", "/s", "tmpcopyup", "/mounts[7]/options: 'tmpcopyup' is for tmpfs only" },
+    { "/d", "tmpfs", "t", "idmap", "/mounts[7]: id mappings are for bind mounts only" },
     { "/d", NULL, NULL, "remount idmap",
-      "mounts[7]: options: 'remount' takes neither id mappings nor 'tmpcopyup'" },
+      "/mounts[7]/options: 'remount' takes neither id mappings nor 'tmpcopyup'" },
 };
 
 static const struct mntopt_context where = { .index = 7, .bundle = "/bundle", .label = "lbl" };
@@ -258,7 +258,7 @@ static void check_mappings (void)
     m.uid_mappings = two_maps;
     m.n_uid_mappings = 2;
     ok (mntopt_parse (&m, &where, &a, &pm, &e) < 0, "uidMappings alone are refused");
-    tap_is (e.msg, "mounts[7]: uidMappings and gidMappings only work together", "its text");
+    tap_is (e.msg, "/mounts[7]: uidMappings and gidMappings only work together", "its text");
     m.gid_mappings = two_maps;
     m.n_gid_mappings = 1;
     ok (mntopt_parse (&m, &where, &a, &pm, &e) == 0, "both together are taken");
@@ -268,7 +268,7 @@ static void check_mappings (void)
         "ids are carried over");
     m.gid_mappings = empty_map;
     ok (mntopt_parse (&m, &where, &a, &pm, &e) < 0, "an empty range is refused");
-    tap_is (e.msg, "mounts[7]: an id mapping has size 0", "its text");
+    tap_is (e.msg, "/mounts[7]: an id mapping has size 0", "its text");
     m.type = "tmpfs";
     m.gid_mappings = two_maps;
     ok (mntopt_parse (&m, &where, &a, &pm, &e) < 0, "only binds can be id-mapped");

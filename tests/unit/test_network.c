@@ -99,7 +99,7 @@ static void test_network_swap (void)
                   "made without the right to");
     expect_error (network_enter_without_right, &bare, "enter the own network namespace: not all",
                   "entered without the right to");
-    expect_error (network_bad_sysctl, &p, "own network namespace: linux.sysctl[net.no]",
+    expect_error (network_bad_sysctl, &p, "own network namespace: /linux/sysctl/net.no",
                   "a sysctl that is not there");
     expect_error (network_with_link, &bare, "a link 'v", "a link beside lo");
 }

@@ -62,7 +62,7 @@ static void test_prepare (void)
 
     expect (prepare, &p, "a namespace file is taken");
     p.ns[NS_NET].path = "/nonexistent/ns";
-    expect_error (prepare, &p, "linux.namespaces[network].path '/nonexistent/ns' does not exist",
+    expect_error (prepare, &p, "/linux/namespaces[network]/path '/nonexistent/ns' does not exist",
                   "none there");
     p.ns[NS_NET].path = "/proc/self/ns/uts";
     expect_error (prepare, &p, "is no network namespace", "another kind");
@@ -164,19 +164,19 @@ static void test_idmaps (void)
                       .idmaps = { three, three, ARRAY_LEN (three), ARRAY_LEN (three) } };
 
     expect (write_and_check, &p, "three lines are written and read back");
-    expect_error (other_map, &p, "linux.gidMappings: the kernel has", "another map is noticed");
+    expect_error (other_map, &p, "/linux/gidMappings: the kernel has", "another map is noticed");
     fill_lines (many, ARRAY_LEN (many), 1000);
     p.idmaps = (struct plan_idmaps){ many, three, 340, ARRAY_LEN (three) };
     expect (write_and_check, &p, "340 lines in one write");
     p.idmaps.n_uid = 341;
-    expect_error (write_and_check, &p, "linux.uidMappings: 341 lines", "341 lines");
+    expect_error (write_and_check, &p, "/linux/uidMappings: 341 lines", "341 lines");
     fill_lines (many, ARRAY_LEN (many), 1000000);
     p.idmaps.n_uid = 340;
-    expect_error (write_and_check, &p, "linux.uidMappings: 340 lines", "more text than a page");
+    expect_error (write_and_check, &p, "/linux/uidMappings: 340 lines", "more text than a page");
     p.idmaps = (struct plan_idmaps){ &own, &own, 1, 1 };
     expect (unprivileged_write, &p, "an ordinary user maps its own id");
     p.idmaps = (struct plan_idmaps){ three, three, ARRAY_LEN (three), ARRAY_LEN (three) };
-    expect_error (unprivileged_write, &p, "linux.uidMappings: /usr/bin/newuidmap",
+    expect_error (unprivileged_write, &p, "/linux/uidMappings: /usr/bin/newuidmap",
                   "an ordinary user and more ids");
 }
 
@@ -270,7 +270,7 @@ static void test_hostname (void)
     memset (longer, 'a', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
     p.hostname = longer;
-    expect_error (hostname, &p, "hostname: set", "a hostname that is too long");
+    expect_error (hostname, &p, "/hostname: set", "a hostname that is too long");
 }
 
 /* ---- time ---- */
@@ -325,7 +325,7 @@ static void test_time (void)
     expect (shift_in_userns, &p, "also as root of a new user namespace");
     p.ns[NS_USER].mode = NS_INHERIT;
     p.monotonic.secs = -1000000000;
-    expect_error (shift_clocks, &p, "linux.timeOffsets.monotonic", "a clock before zero");
+    expect_error (shift_clocks, &p, "/linux/timeOffsets/monotonic", "a clock before zero");
 }
 
 /* ---- cgroup, network ---- */
@@ -396,18 +396,18 @@ static void test_sysctl (void)
         struct plan_sysctl s;
         const char *text;
     } bad[] = {
-        { { "net.no.such", "net/no/such", "1" }, "linux.sysctl[net.no.such]: this kernel has no" },
+        { { "net.no.such", "net/no/such", "1" }, "/linux/sysctl/net.no.such: this kernel has no" },
         { { "net.ipv4.ip_forward", "net/ipv4/ip_forward", "yes" },
           "write 'yes': invalid argument (EINVAL)" },
         { { "net.ipv4.ping_group_range", "net/ipv4/ping_group_range", "5 x" },
           "both groups must be mapped" },
-        { { "x", "../1/comm", "a" }, "linux.sysctl[x]: open: invalid cross-device link (EXDEV)" },
-        { { "net.ipv4", "net/ipv4", "a" }, "linux.sysctl[net.ipv4]: open" },
+        { { "x", "../1/comm", "a" }, "/linux/sysctl/x: open: invalid cross-device link (EXDEV)" },
+        { { "net.ipv4", "net/ipv4", "a" }, "/linux/sysctl/net.ipv4: open" },
     };
     struct plan p = { .sysctls = good, .n_sysctls = ARRAY_LEN (good) };
 
     expect (sysctls, &p, "sysctls are written and read back");
-    expect_error (sysctl_unset, &p, "net.ipv4.ip_forward]: the kernel made '0' of '1'",
+    expect_error (sysctl_unset, &p, "net.ipv4.ip_forward: the kernel made '0' of '1'",
                   "one that is not set");
     p.n_sysctls = 1;
     for (size_t i = 0; i < ARRAY_LEN (bad); i++) {

@@ -336,23 +336,23 @@ static void test_refused (void)
         const char *json, *text;
     } cases[] = {
         { "{\"defaultAction\":\"SCMP_ACT_NOTIFY\"}",
-          "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY cannot be it" },
+          "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY cannot be it" },
         { "{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":4096}",
-          "linux.seccomp.defaultErrnoRet: 4096 is above 4095" },
+          "/linux/seccomp/defaultErrnoRet: 4096 is above 4095" },
         { "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"defaultErrnoRet\":1}",
-          "linux.seccomp.defaultErrnoRet: SCMP_ACT_ALLOW has no errno" },
+          "/linux/seccomp/defaultErrnoRet: SCMP_ACT_ALLOW has no errno" },
         { "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[\"read\"],\"action\":"
           "\"SCMP_ACT_KILL\",\"errnoRet\":1}]}",
-          "linux.seccomp.syscalls[0]: errnoRet: SCMP_ACT_KILL has no errno" },
+          "/linux/seccomp/syscalls[0]/errnoRet: SCMP_ACT_KILL has no errno" },
         { "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[\"read\"],\"action\":"
           "\"SCMP_ACT_ERRNO\",\"args\":[{\"index\":6,\"value\":0,\"op\":\"SCMP_CMP_EQ\"}]}]}",
-          "linux.seccomp.syscalls[0]: args[0].index: 6 is above 5" },
+          "/linux/seccomp/syscalls[0]/args[0]/index: 6 is above 5" },
         { "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[\"open\"],\"action\":"
           "\"SCMP_ACT_NOTIFY\"}]}",
-          "linux.seccomp.syscalls[0]: SCMP_ACT_NOTIFY needs linux.seccomp.listenerPath" },
+          "/linux/seccomp/syscalls[0]: SCMP_ACT_NOTIFY needs /linux/seccomp/listenerPath" },
         { "{\"defaultAction\":\"SCMP_ACT_ALLOW\",\"listenerPath\":\"/x\",\"syscalls\":[{\"names\":"
           "[\"write\"],\"action\":\"SCMP_ACT_NOTIFY\"}]}",
-          "linux.seccomp.syscalls[0]: SCMP_ACT_NOTIFY cannot be used for write" },
+          "/linux/seccomp/syscalls[0]: SCMP_ACT_NOTIFY cannot be used for write" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN (cases); i++) {

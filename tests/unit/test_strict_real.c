@@ -95,7 +95,7 @@ static void test_install (void)
 {
     expect (act_embedded, NULL, "the embedded filter is the one that was tested");
     expect (act_check, "", "the check passes under the filter");
-    expect_error (act_check, NULL, "linux.seccomp: the process has mode 0",
+    expect_error (act_check, NULL, "/linux/seccomp: the process has mode 0",
                   "the check fails without it");
     expect_error (act_unprivileged, NULL, "needs noNewPrivileges or CAP_SYS_ADMIN",
                   "who may not install it is told");
