@@ -79,6 +79,15 @@ int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resource
 int cgroup_delegate (const struct cgroup *cg, const struct plan_cgroup *pc, struct err *e);
 int cgroup_delegate_check (const struct cgroup *cg, const struct plan_cgroup *pc, struct err *e);
 
+/* exec, after cgroup_reopen: CG becomes what SPECS (NULL-terminated) choose below it. Either one
+ * "PATH", for all hierarchies, or "CONTROLLER[,CONTROLLER...]:PATH" for some of them (v1). ".." and
+ * what is not there are errors. */
+int cgroup_choose (struct cgroup *cg, const char *const *specs, struct arena *a, struct err *e);
+/* exec without a choice: an init that made cgroups of its own and controllers for them has left the
+ * container's, which then takes no process (cgroups(7), "no internal processes"). CG becomes the
+ * one that process PID, the init, is in, if that lies below. */
+int cgroup_follow (struct cgroup *cg, int procfs, pid_t pid, struct arena *a, struct err *e);
+
 /* v2 (and the cgroup2 part of hybrid): the descriptor for CLONE_INTO_CGROUP, else -1. Borrowed.
  * Linux 6.13 and later kill the child at its birth when cgroup.kill was written in the one cgroup
  * and not in the other, in the caller's own or in this one (kill_seq is compared across the two):

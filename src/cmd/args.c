@@ -47,8 +47,8 @@ static const struct opt *find_letter (const struct args_rule *rule, char letter)
 
 static int store_flag (struct parser *p, const struct found *f, struct err *e)
 {
-    static const char *const yes[] = { "true", "TRUE", "True", "t", "T", "1", NULL };
-    static const char *const no[] = { "false", "FALSE", "False", "f", "F", "0", NULL };
+    static const char *const yes[] = { "true", "TRUE", "True", "t", "T", "1", "yes", NULL };
+    static const char *const no[] = { "false", "FALSE", "False", "f", "F", "0", "no", NULL };
     bool *slot = f->opt == &args_help_row ? &p->help : (bool *)(void *)(p->base + f->opt->offset);
 
     if (f->value && !str_is_in (f->value, yes) && !str_is_in (f->value, no))

@@ -16,7 +16,7 @@
 #include "libocispec/err.h"
 
 enum opt_kind {
-    OPT_FLAG,   /* bool: --x, --x=true, --x=false */
+    OPT_FLAG,   /* bool: --x, --x=true, --x=false; crun's --tty=no */
     OPT_TEXT,   /* const char *: never empty; the last one given wins */
     OPT_LIST,   /* struct opt_list: may be given again and again */
     OPT_NUMBER, /* unsigned int: decimal, at most `max` */

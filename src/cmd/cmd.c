@@ -150,7 +150,8 @@ static int run_command (const struct command *command, struct call *c, int *ret_
     c->options = options;
     c->operands = args.operands;
     c->n_operands = args.n;
-    if (command->takes_id && check_id (c, e) < 0)
+    if (command->takes_id && !(command->takes_pattern && command->takes_pattern (options)) &&
+        check_id (c, e) < 0)
         return -e->code;
     if (command->needs_env && fill_env (c, e) < 0)
         return -e->code;

@@ -50,7 +50,9 @@ struct command {
     size_t options_size; /* of the struct that rule's offsets count in */
     bool needs_env;      /* works on the state root: call.env is filled */
     bool takes_id;       /* operand 0 is a container id, checked before anything is touched */
-    int failure;         /* exit status of an error once options are read; 0 means 1 */
+    /* With takes_id: by these options it is a pattern instead; NULL: never. */
+    bool (*takes_pattern) (const void *options);
+    int failure; /* exit status of an error once options are read; 0 means 1 */
     /* Returns the exit status or a negative errno. What it prints goes to standard output. */
     int (*run) (const struct call *c, struct err *e);
 };

@@ -11,9 +11,9 @@
 #define PRESERVE_MAX 65536
 
 struct exec_options {
-    const char *process, *cwd, *user, *process_label, *apparmor, *cgroup;
+    const char *process, *cwd, *user, *process_label, *apparmor;
     const char *pid_file, *console_socket, *pidfd_socket;
-    struct opt_list env, caps, gids;
+    struct opt_list env, caps, gids, cgroups;
     bool tty, detach, no_new_privs, ignore_paused;
     unsigned int preserve_fds;
 };
@@ -32,7 +32,8 @@ static const struct opt exec_table[] = {
     { "no-new-privs", 0, OPT_FLAG, AT (no_new_privs), NULL, "set no_new_privs" },
     { "process-label", 0, OPT_TEXT, AT (process_label), "LABEL", "SELinux label" },
     { "apparmor", 0, OPT_TEXT, AT (apparmor), "PROFILE", "AppArmor profile" },
-    { "cgroup", 0, OPT_TEXT, AT (cgroup), "PATH", "run in this cgroup below the container's" },
+    { "cgroup", 0, OPT_LIST, AT (cgroups), "[CONTROLLERS:]PATH",
+      "run in this cgroup below the container's (repeatable)" },
     { "ignore-paused", 0, OPT_FLAG, AT (ignore_paused), NULL, "also in a paused container" },
     { "pid-file", 0, OPT_TEXT, AT (pid_file), "FILE", "write the process id to FILE" },
     { "console-socket", 0, OPT_TEXT, AT (console_socket), "SOCKET",
@@ -88,7 +89,7 @@ static int fill (const struct call *c, struct container_exec_options *ret, struc
         .n_gids = o->gids.n,
         .process_label = o->process_label,
         .apparmor = o->apparmor,
-        .cgroup = o->cgroup,
+        .cgroups = o->cgroups.v,
         .pid_file = o->pid_file,
         .console_socket = o->console_socket,
         .pidfd_socket = o->pidfd_socket,

@@ -2,19 +2,27 @@
 #include <signal.h>
 
 #include "cmd/cmd.h"
+#include "cmd/regex.h"
 #include "cmd/signals.h"
 
 struct kill_options {
-    bool all;
+    bool all, regex;
 };
 
+#define AT(member) offsetof (struct kill_options, member)
+
 static const struct opt kill_table[] = {
-    { "all", 'a', OPT_FLAG, offsetof (struct kill_options, all), NULL,
-      "to every process; a stopped container is no error" },
+    { "all", 'a', OPT_FLAG, AT (all), NULL, "to every process; a stopped container is no error" },
+    { "regex", 'r', OPT_FLAG, AT (regex), NULL, "ID is a pattern: every container that matches" },
     {},
 };
 
-static int run_kill (const struct call *c, struct err *e)
+static bool is_pattern (const void *options)
+{
+    return ((const struct kill_options *)options)->regex;
+}
+
+static int kill_one (const struct call *c, const char *id, struct err *e)
 {
     const struct kill_options *o = c->options;
     int sig = SIGTERM;
@@ -23,7 +31,12 @@ static int run_kill (const struct call *c, struct err *e)
         sig = signal_parse (c->operands[1], e);
     if (sig < 0)
         return sig;
-    return container_kill (&c->env, c->operands[0], sig, o->all, e);
+    return container_kill (&c->env, id, sig, o->all, e);
+}
+
+static int run_kill (const struct call *c, struct err *e)
+{
+    return is_pattern (c->options) ? regex_each (c, kill_one, e) : kill_one (c, c->operands[0], e);
 }
 
 const struct command cmd_kill = {
@@ -37,5 +50,6 @@ const struct command cmd_kill = {
     .options_size = sizeof (struct kill_options),
     .needs_env = true,
     .takes_id = true,
+    .takes_pattern = is_pattern,
     .run = run_kill,
 };

@@ -12,6 +12,7 @@ libagentrt_a_SOURCES += \
 	%D%/list.c \
 	%D%/policy.c \
 	%D%/ps.c \
+	%D%/regex.c %D%/regex.h \
 	%D%/run.c \
 	%D%/signals.c %D%/signals.h \
 	%D%/spec.c \

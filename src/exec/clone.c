@@ -78,6 +78,8 @@ __attribute__ ((no_sanitize_address)) int clone_child (struct run *r, uint64_t m
             return result;
         pid = clone_old (&c, &pidfd);
     }
+    if (pid < 0 && errno == EBUSY)
+        return err_sys (e, "error adding pid of the new process to cgroups");
     if (pid < 0)
         return err_sys (e, "clone a process with the container's namespaces");
     if (pid == 0)

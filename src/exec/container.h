@@ -49,8 +49,8 @@ struct container_exec_options {
     const char *const *caps;  /* NULL-terminated CAP_X, added */
     const uint32_t *gids;
     size_t n_gids;
-    const char *process_label, *apparmor,
-        *cgroup; /* cgroup: sub-cgroup path below the container's */
+    const char *process_label, *apparmor;
+    const char *const *cgroups; /* NULL-terminated [CONTROLLERS:]PATH; NULL: the container's own */
     const char *pid_file, *console_socket, *pidfd_socket;
     bool tty, detach, no_new_privs, ignore_paused;
     unsigned int preserve_fds;

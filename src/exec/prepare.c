@@ -92,14 +92,27 @@ int prepare_create (struct run *r, struct err *e)
     return result;
 }
 
+static int prepare_cgroup (struct run *r, struct err *e)
+{
+    const char *const *cgroups = r->exec->cgroups;
+
+    if (r->plan.cgroup.disabled)
+        return cgroups ? err_set (e, ENOTSUP, "--cgroup: the container has no cgroup") : 0;
+    if (cgroups && cgroup_choose (&r->cgroup, cgroups, r->arena, e) < 0)
+        return err_add (e, "--cgroup");
+    if (!cgroups && cgroup_follow (&r->cgroup, r->procfs, r->saved.pid, r->arena, e) < 0)
+        return -e->code;
+    return cgroup_enter_prepare (&r->cgroup, e);
+}
+
 int prepare_exec (struct run *r, struct err *e)
 {
     int result = prepare_common (r, e);
 
     if (result == 0)
         result = ns_prepare_process (r->init_pidfd, r->saved.pid, r->procfs, &r->join_flags, e);
-    if (result == 0 && !r->plan.cgroup.disabled)
-        result = cgroup_enter_prepare (&r->cgroup, e);
+    if (result == 0)
+        result = prepare_cgroup (r, e);
     if (result == 0)
         result = prepare_console (r, r->exec->console_socket, r->exec->detach, e);
     return result;

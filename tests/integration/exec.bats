@@ -329,3 +329,109 @@ two_processes ()
     [ -n "$output" ]
     gone
 }
+
+# below CONTROLLER NAME: makes a cgroup below the container's.
+below ()
+{
+    local dir
+
+    dir=$(host_cgroup "$1")
+    mkdir "$dir/$2"
+}
+
+@test "--cgroup: below the container's own, in all hierarchies or in some" {
+    gone
+    with_ns cgroup
+    running
+    ex --cgroup / "$ID" grep -vc ':/$' /proc/self/cgroup
+    eq "$output" 0
+    for c in memory cpu cpuacct; do below $c sub; done
+    ex --cgroup memory:sub --cgroup cpu,cpuacct:/sub/ "$ID" cat /proc/self/cgroup
+    rc 0
+    eq "$(grep -E ':(memory|cpu|cpuacct):/sub$' <<<"$output" | wc -l)" 3
+    eq "$(grep -vc ':/sub$' <<<"$output")" "$(grep -c ':/$' <<<"$output")"
+    for d in $(awk -F: '$2 != "" { sub ("name=", "", $2); print "/sys/fs/cgroup/" $2 $3 }
+        $2 == "" { print "/sys/fs/cgroup/unified" $3 }' "/proc/$(cat "$TMP/pid")/cgroup"); do
+        mkdir "$d/all"
+    done
+    d=$(host_cgroup cpuset)
+    for f in cpuset.cpus cpuset.mems; do cat "$d/$f" >"$d/all/$f"; done
+    ex --cgroup all "$ID" grep -vc ':/all$' /proc/self/cgroup
+    eq "$output" 0
+    gone
+}
+
+@test "--cgroup: nowhere else" {
+    for path in .. ../.. sub/../../x memory:.. memory:/../x; do
+        ex --cgroup "$path" "$ID" true
+        rc 255
+        match "$output" 'bad sub cgroup path'
+    done
+    for path in nonexistent cpu:nonexistent; do
+        ex --cgroup "$path" "$ID" true
+        rc 255
+        match "$output" ' adding pid .*o such file or directory'
+    done
+    ex --cgroup whaaat:/ "$ID" true
+    rc 255
+    match "$output" "unknown controller 'whaaat'"
+    ex --cgroup cpu:/ --cgroup cpu:/ "$ID" true
+    rc 255
+    match "$output" 'given twice'
+    ex --cgroup cpu:/ --cgroup / "$ID" true
+    rc 255
+    match "$output" 'is not alone'
+    ex --cgroup :/ "$ID" true
+    rc 255
+    gone
+}
+
+@test "cgroup2: an exec follows an init that has left the container's group" {
+    dir=/sys/fs/cgroup/unified/$(sed -n 's/^0:://p' "/proc/$(cat "$TMP/pid")/cgroup")
+    mkdir "$dir/inner"
+    ex "$ID" cat /proc/self/cgroup
+    no_match "$output" 'inner'
+    cat "$TMP/pid" >"$dir/inner/cgroup.procs"
+    echo +hugetlb >"${dir%/*}/cgroup.subtree_control"
+    echo +hugetlb >"$dir/cgroup.subtree_control"
+    ex "$ID" cat /proc/self/cgroup
+    rc 0
+    match "$output" '^0::.*/inner$'
+    ex --cgroup / "$ID" true
+    rc 255
+    match "$output" ' adding pid .* to cgroups.*evice or resource busy'
+    gone
+}
+
+# has_tasks N: there are N threads in the container's freezer.
+has_tasks ()
+{
+    [ "$(wc -l <"$freezer/tasks")" -eq "$1" ]
+}
+
+@test "--ignore-paused: waits for the end of the pause" {
+    freezer=$(host_cgroup freezer)
+    echo FROZEN >"$freezer/freezer.state"
+    wait_for 5 grep -q FROZEN "$freezer/freezer.state"
+    ex "$ID" true
+    rc 255
+    match "$output" 'paused container'
+    rt exec --ignore-paused "$ID" echo late </dev/null >"$TMP/late" 2>&1 3>&- &
+    p=$!
+    wait_for 5 has_tasks 2
+    [ ! -s "$TMP/late" ]
+    echo THAWED >"$freezer/freezer.state"
+    wait $p
+    eq "$(cat "$TMP/late")" late
+    gone
+}
+
+@test "--tty takes a value, as crun's" {
+    for no in false no; do
+        ex --tty=$no "$ID" sh -c 'tty || true'
+        eq "$output" 'not a tty'
+    done
+    output=$(on_pty "$AGENTRT --root $ROOT exec --tty=true $ID tty")
+    match "$output" '/dev/pts/[0-9]'
+    gone
+}

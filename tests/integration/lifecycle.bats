@@ -271,6 +271,27 @@ pids_are ()
     rt delete --force "$ID"
 }
 
+@test "kill and delete --regex: every container whose id matches" {
+    for i in a1 a2 b1; do running "$ID-$i"; done
+    try rt kill --regex "$ID-a[0-9]\$" KILL
+    rc 0
+    wait_for 5 is_status stopped "$ID-a1"
+    wait_for 5 is_status stopped "$ID-a2"
+    eq "$(status_of "$ID-b1")" running
+    try rt delete -r "$ID-"
+    rc 1
+    match "$output" "$ID-b1: cannot delete container .* that is not stopped"
+    match "$output" 'failed for 1 of 3'
+    eq "$(rt list -q)" "$ID-b1"
+    try rt delete --regex "nothing-like-it"
+    rc 0
+    try rt delete --regex "$ID-("
+    refused 'regex: .*\('
+    try rt delete -rf "^$ID-b"
+    rc 0
+    eq "$(rt list -q)" ""
+}
+
 @test "delete: an unknown id, with and without force" {
     try rt delete "$ID"
     refused 'container does not exist'
