@@ -9,9 +9,11 @@ dist_man_MANS += \
 	%D%/man/agentrt-help.1 \
 	%D%/man/agentrt-kill.1 \
 	%D%/man/agentrt-list.1 \
+	%D%/man/agentrt-pause.1 \
 	%D%/man/agentrt-policy.1 \
 	%D%/man/agentrt-policy.json.5 \
 	%D%/man/agentrt-ps.1 \
+	%D%/man/agentrt-resume.1 \
 	%D%/man/agentrt-run.1 \
 	%D%/man/agentrt-spec.1 \
 	%D%/man/agentrt-start.1 \

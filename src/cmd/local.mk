@@ -10,9 +10,11 @@ libagentrt_a_SOURCES += \
 	%D%/kill.c \
 	%D%/launch.c %D%/launch.h \
 	%D%/list.c \
+	%D%/pause.c \
 	%D%/policy.c \
 	%D%/ps.c \
 	%D%/regex.c %D%/regex.h \
+	%D%/resume.c \
 	%D%/run.c \
 	%D%/signals.c %D%/signals.h \
 	%D%/spec.c \

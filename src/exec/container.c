@@ -116,18 +116,22 @@ int container_run (const struct container_env *env, const struct container_creat
 }
 
 /* ---- start ---- */
+#define PAUSED "cannot start a container in the paused state: its cgroup is frozen"
+
 static int require_created (struct run *r, struct err *e)
 {
+    static const char *const why_not[] = {
+        [STATUS_CREATING] = "cannot start a container whose create has not finished",
+        [STATUS_RUNNING] = "cannot start an already running container",
+        [STATUS_PAUSED] = PAUSED,
+        [STATUS_STOPPED] = "cannot start a container that has stopped",
+    };
     enum state_status status;
     int result = run_status (r, &status, e);
 
     if (result < 0 || status == STATUS_CREATED)
         return result;
-    return err_set (e, EINVAL,
-                    status == STATUS_STOPPED ? "cannot start a container that has stopped"
-                    : status == STATUS_CREATING
-                        ? "cannot start a container whose create has not finished"
-                        : "cannot start an already running container");
+    return err_set (e, EINVAL, "%s", why_not[status]);
 }
 
 /* What keeps init from answering. Only ever looked at: a cgroup that is gone keeps nobody. */
@@ -140,8 +144,7 @@ static int init_is_held (const void *data, struct err *e)
     if (!r->plan.cgroup.disabled)
         (void)cgroup_is_held (&r->cgroup, &frozen, &ignored);
     if (frozen)
-        return err_set (e, EBUSY,
-                        "cannot start a container in the paused state: its cgroup is frozen");
+        return err_set (e, EBUSY, PAUSED);
     if (state_is_halted (&r->saved))
         return err_set (e, EBUSY,
                         "cannot start a container whose init (pid %d) is stopped by a signal: it "

@@ -71,6 +71,10 @@ int container_exec (const struct container_env *env, const struct container_exec
  * "container not running" when stopped. */
 int container_kill (const struct container_env *env, const char *id, int sig, bool all,
                     struct err *e);
+/* Freezes or thaws all of its processes, and waits until that is so. -EINVAL, "container not
+ * running" or "container not paused". */
+int container_pause (const struct container_env *env, const char *id, struct err *e);
+int container_resume (const struct container_env *env, const char *id, struct err *e);
 /* FORCE: kills first, cleans half-made ones, and an unknown id is success. */
 int container_delete (const struct container_env *env, const char *id, bool force, struct err *e);
 /* The OCI state document, status looked up now (paused included). */

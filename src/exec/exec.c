@@ -126,26 +126,36 @@ static int process_from_options (const struct container_exec_options *o,
 }
 
 /* ---- the parent's rows, where exec differs from create ---- */
+
+/* Before the start init is still in the network namespace that engines work on; whether it is
+ * frozen there does not matter. */
+static int require_own_network (const struct run *r, struct err *e)
+{
+    enum state_status status;
+    int result = state_status (&r->state, &status, e);
+
+    if (result < 0 || status != STATUS_CREATED || !r->saved.own_network)
+        return result;
+    return err_set (e, EBUSY,
+                    "cannot exec in a container that has not been started: it gets its own network "
+                    "namespace (policy: network none) when it is");
+}
+
 static int require_running (struct run *r, struct err *e)
 {
     enum state_status status;
     int result = run_status (r, &status, e);
 
-    if (result < 0 || status == STATUS_RUNNING)
+    if (result == 0)
+        result = require_own_network (r, e);
+    if (result < 0 || status == STATUS_RUNNING || status == STATUS_CREATED)
         return result;
-    if (status == STATUS_CREATED) /* init is still in the network namespace that engines work on */
-        return r->saved.own_network
-                   ? err_set (e, EBUSY,
-                              "cannot exec in a container that has not been started: it gets its "
-                              "own network namespace (policy: network none) when it is")
-                   : 0;
-    if (status == STATUS_PAUSED)
-        return r->exec->ignore_paused
-                   ? 0
-                   : err_set (
-                         e, EBUSY,
-                         "cannot exec in a paused container (use --ignore-paused to override)");
-    return err_set (e, ESRCH, "cannot exec in a stopped container");
+    if (status != STATUS_PAUSED)
+        return err_set (e, ESRCH, "cannot exec in a stopped container");
+    if (r->exec->ignore_paused)
+        return 0;
+    return err_set (e, EBUSY,
+                    "cannot exec in a paused container (use --ignore-paused to override)");
 }
 
 int exec_load (struct run *r, struct err *e)

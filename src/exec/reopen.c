@@ -54,7 +54,7 @@ int run_status (struct run *r, enum state_status *ret, struct err *e)
     bool frozen = false;
     int result = state_status (&r->state, ret, e);
 
-    if (result < 0 || *ret != STATUS_RUNNING || r->plan.cgroup.disabled)
+    if (result < 0 || (*ret != STATUS_RUNNING && *ret != STATUS_CREATED) || r->plan.cgroup.disabled)
         return result;
     result = cgroup_is_frozen (&r->cgroup, &frozen, e);
     if (result == 0 && frozen)

@@ -145,6 +145,12 @@ check 'inspect'             0 '^true 0 false under-test$' D inspect c1 -f \
 sh_   'stats'               0 '^c1$'         "D stats --no-stream --format '{{.Name}}' c1"
 sh_   'copy out and in'     0 '^root' \
     "D cp c1:/etc/passwd $run/p; D cp $run/p c1:/srv/p; D exec c1 head -n1 /srv/p"
+sh_   'pause'               0 '^paused$'     "D pause c1 >/dev/null; D inspect -f '{{.State.Status}}' c1"
+check 'exec in paused'      1 'is paused'    D exec c1 true
+sh_   'unpause'             0 '^running in$' \
+    "D unpause c1 >/dev/null; echo \$(D inspect -f '{{.State.Status}}' c1; D exec c1 echo in)"
+sh_   'rm of a paused one'  0 '^cp$' \
+    "D run -d --name cp $N bb sleep 1000 >/dev/null; D pause cp >/dev/null; D rm -f cp"
 check 'ps'                  0 'c1'           D ps --format '{{.Names}} {{.Image}}'
 check 'stop'                0 '^c1$'         D stop -t 20 c1
 check 'stop exit code'      0 '^9 exited$'   D inspect -f '{{.State.ExitCode}} {{.State.Status}}' c1

@@ -33,6 +33,8 @@ static const struct {
       "exec", "ID" },
     { GLOBALS "delete ID", "delete", "ID" },
     { GLOBALS "delete --force ID", "delete", "ID" },
+    { GLOBALS "pause ID", "pause", "ID" },
+    { GLOBALS "resume ID", "resume", "ID" },
     { "features", "features", "" },
     /* go-runc hard-codes the single dash */
     { GLOBALS "run -no-subreaper --bundle B ID", "run", "ID" },
