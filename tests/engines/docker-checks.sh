@@ -4,8 +4,8 @@
 # each check in RESULTS, with what differs from run to run (ids, times, addresses) taken out.
 #   ONLY=regex  only some checks
 set -u
-# shellcheck source=tests/engines/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/engines/dockerd.sh
+. "$(dirname "$0")/dockerd.sh"
 cd "$WORK" || exit 1
 start_dockerd "$@" || exit 1
 

@@ -4,8 +4,8 @@
 # when somebody asks for everything, and at what is refused. TAP on standard output.
 #   ONLY=regex  only some checks
 set -u
-# shellcheck source=tests/engines/lib.sh
-. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/engines/dockerd.sh
+. "$(dirname "$0")/dockerd.sh"
 cd "$WORK" || exit 1
 start_dockerd "$@" || exit 1
 U 'D network inspect bridge >/dev/null 2>&1' || exit 1

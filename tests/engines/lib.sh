@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034
 # What the tests with real engines share. The outer half, for the scripts that tests/run-all calls:
 # a work folder, cages (tests/lib/cage) for the engine, TAP, what is left behind. The inner half, for
-# the scripts that run in a cage: a private dockerd, checks through its client.
+# the scripts that run in a cage: checks through the engine's client. dockerd.sh: a private dockerd.
 engines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # ---- outer ----
@@ -38,7 +38,7 @@ engine_end ()
 }
 
 # caged NAME SCRIPT RUNTIME [ARGUMENT...]: SCRIPT in a cage with RUNTIME, which gets the ARGUMENTs
-# before each command. $policy: the cage's (tests/lib/cage -p). Leaves
+# before each command. $policy, $layout: the cage's (tests/lib/cage -p, -c). Leaves
 # $work/NAME/{tap,err,results}. Several may run at once.
 caged ()
 {
@@ -47,8 +47,10 @@ caged ()
     shift 2
     mkdir -p "$work/$name"
     WORK=$work/$name MARK=$mark$name RESULTS=$work/$name/results "$engines/../lib/cage" \
-        -p "${policy:-oci}" -- bash "$script" "$@" >"$work/$name/tap" 2>"$work/$name/err" </dev/null
-    # dockerd's own parent folder; what a runtime has forgotten in it, the script in the cage reports.
+        -p "${policy:-oci}" -c "${layout:-hybrid}" -- bash "$script" "$@" \
+        >"$work/$name/tap" 2>"$work/$name/err" </dev/null
+    # The engine's own parent folder; what a runtime has forgotten in it, the script in the cage
+    # reports.
     find /sys/fs/cgroup -depth -type d -path "*/$mark$name*" -exec rmdir {} \; 2>/dev/null
 }
 
@@ -99,20 +101,69 @@ copy_results ()
         \#*) echo "$line" ;;
         esac
     done <"$work/$1/tap"
-    grep -q '^1\.\.[1-9]' "$work/$1/tap" ||
-        { result 1 "$1: the checks came to their end"; tail -n 40 "$work/$1/err" | sed 's/^/# /'; }
+    ended "$1"
+}
+
+# ended NAME: a failure if the checks in that cage did not come to their end.
+ended ()
+{
+    grep -q '^1\.\.[1-9]' "$work/$1/tap" && return
+    result 1 "$1: the checks came to their end"
+    tail -n 40 "$work/$1/err" | sed 's/^/# /'
+}
+
+# strict_test ENGINE NEUTRAL TOOL...: ENGINE-strict-checks.sh with the runtime as it is installed, so
+# under its default policy; then again under the policy `oci`, where each check must fail whose name
+# NEUTRAL (an ERE for a whole name) does not match: it passes with and without a control.
+strict_test ()
+{
+    local engine=$1 neutral=$2 script=$engines/$1-strict-checks.sh line name
+
+    shift 2
+    engine_prologue "${engine}strict" "$@"
+    local policy=none
+    caged strict "$script" "$AGENTRT" &
+    caged oci "$script" "$AGENTRT" --policy oci &
+    wait
+    copy_results strict
+    while read -r line; do
+        name=${line#*ok * - }
+        [[ ! $name =~ ^($neutral)$ ]] || continue
+        [[ $line == "not ok "* ]]
+        result $? "self-check: without the policy it is missed: $name"
+    done < <(grep -E '^(not )?ok' "$work/oci/tap")
+    ended oci
+    nothing_left
+    engine_end
 }
 
 # ---- inner: needs $WORK, $MARK, $RESULTS ----
 
-# The Debian client, whatever else is in PATH.
-docker=/usr/bin/docker
-[ -x $docker ] || docker=$(command -v docker)
 run=/run/t
+client=() # functions that the commands of check use
 
-D ()
+# inner_start: $run, with a root file system in $run/image; the checks begin.
+inner_start ()
 {
-    "$docker" "$@"
+    mkdir -p $run
+    : >"$RESULTS"
+    n=0
+    mkfifo $run/keyboard
+    "$engines/../lib/image.sh" $run/image
+}
+
+# inner_end: the plan.
+inner_end ()
+{
+    echo "1..$n"
+}
+
+# wrapped RUNTIME [ARGUMENT...]: prints a path that an engine can call without ARGUMENTs.
+wrapped ()
+{
+    printf '#!/bin/sh\nexec %s "$@"\n' "$*" >$run/agentrt
+    chmod 755 $run/agentrt
+    echo $run/agentrt
 }
 
 # U TEXT: runs the shell line TEXT until it succeeds, for at most 30 seconds.
@@ -124,42 +175,6 @@ U ()
         [ $SECONDS -lt $end ] || return 1
         sleep 0.1
     done
-}
-
-# start_dockerd RUNTIME [ARGUMENT...]: dockerd on a private socket, with a busybox image "bb".
-start_dockerd ()
-{
-    local runtime=$1 i
-
-    shift
-    mkdir -p $run "$WORK/data"
-    : >"$RESULTS"
-    n=0
-    export DOCKER_HOST=unix://$run/docker.sock HOME=$run
-    mkfifo $run/keyboard
-    jq -n --arg path "$runtime" --arg mark "/$MARK" '{ "default-runtime": "under-test",
-        runtimes: { "under-test": { path: $path, runtimeArgs: $ARGS.positional } },
-        "cgroup-parent": $mark }' --args -- "$@" >$run/daemon.json
-    dockerd --config-file $run/daemon.json --data-root "$WORK/data" --exec-root $run/exec \
-        --pidfile $run/docker.pid -H "$DOCKER_HOST" --storage-driver overlay2 \
-        --exec-opt native.cgroupdriver=cgroupfs >"$WORK/dockerd.log" 2>&1 &
-    daemon=$!
-    for i in {1..600}; do
-        D version >/dev/null 2>&1 && break
-        kill -0 $daemon 2>/dev/null || break
-        sleep 0.1
-    done
-    D version --format '# docker {{.Client.Version}} {{.Server.Version}}' ||
-        { tail -n 30 "$WORK/dockerd.log" >&2; return 1; }
-    "$engines/../lib/image.sh" $run/image && tar -C $run/image -c . | D import - bb >/dev/null
-}
-
-# stop_dockerd: and the plan.
-stop_dockerd ()
-{
-    kill $daemon
-    wait $daemon 2>/dev/null
-    echo "1..$n"
 }
 
 # normal: takes out what no two runs share, the client's noise, and two differences without a
@@ -183,7 +198,7 @@ check ()
     [[ $name =~ ${ONLY:-.} ]] || return 0
     n=$((n + 1))
     # A file, not a pipe: a client that outlives its time must not hold us up.
-    (export -f D U; export docker run; exec timeout -k 5 100 bash -c '"$@"' - "$@") \
+    (export -f U "${client[@]}"; export run; exec timeout -k 5 100 bash -c '"$@"' - "$@") \
         >"$run/output" 2>&1 </dev/null
     status=$?
     out=$(<"$run/output")
@@ -198,14 +213,14 @@ check ()
     printf '%s|%s|%s\n' "$name" "$status" "$(normal <<<"$out")" >>"$RESULTS"
 }
 
-# sh_ NAME STATUS ERE TEXT: a shell line that may use D.
+# sh_ NAME STATUS ERE TEXT: a shell line that may use the client.
 sh_ ()
 {
     check "$1" "$2" "$3" bash -c "$4"
 }
 
 # pty NAME STATUS ERE TEXT: on a terminal whose keyboard stays silent but open. script runs $SHELL,
-# and only bash hands D on.
+# and only bash hands functions on.
 pty ()
 {
     # shellcheck disable=SC2016

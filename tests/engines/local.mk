@@ -1,3 +1,3 @@
-# Real engines with agentrt as their runtime: docker.sh (as with runc); docker-strict.sh and
-# podman-strict.sh (what strict promises). lib.sh is what the scripts for dockerd share.
+# Real engines with agentrt as their runtime: docker.sh (as with runc); docker-strict.sh,
+# podman-strict.sh and cri-strict.sh (what strict promises). lib.sh is what the scripts share.
 EXTRA_DIST += %D%
