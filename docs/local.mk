@@ -9,6 +9,7 @@ dist_man_MANS += \
 	%D%/man/agentrt-help.1 \
 	%D%/man/agentrt-kill.1 \
 	%D%/man/agentrt-list.1 \
+	%D%/man/agentrt-mounts.1 \
 	%D%/man/agentrt-pause.1 \
 	%D%/man/agentrt-policy.1 \
 	%D%/man/agentrt-policy.json.5 \

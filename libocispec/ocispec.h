@@ -123,6 +123,10 @@ struct oci_parse_info {
 int oci_parse (const struct oci_type *type, const char *buf, size_t len, struct arena *a,
                const void **ret, struct oci_parse_info *info, struct err *e);
 
+/* Likewise a document that is one JSON array of TYPE. *RET: RET_N structs behind each other. */
+int oci_parse_list (const struct oci_type *type, const char *buf, size_t len, struct arena *a,
+                    const void **ret, size_t *ret_n, struct err *e);
+
 /* ---- emitting ---- */
 
 enum oci_emit_style {

@@ -325,3 +325,28 @@ int oci_parse (const struct oci_type *type, const char *buf, size_t len, struct 
     *ret = doc;
     return 0;
 }
+
+int oci_parse_list (const struct oci_type *type, const char *buf, size_t len, struct arena *a,
+                    const void **ret, size_t *ret_n, struct err *e)
+{
+    struct list {
+        const void *v;
+        size_t n;
+    } list = { 0 };
+    const struct oci_prop prop = { .kind = OCI_KIND_OBJECT,
+                                   .shape = OCI_ARRAY,
+                                   .offset = offsetof (struct list, v),
+                                   .aux = offsetof (struct list, n),
+                                   .type = type };
+    AUTO_ARENA scratch = { 0 };
+    struct parse p = { .arena = a, .e = e };
+    int r = json_read (buf, len, &scratch, &p.root, e);
+
+    if (r == 0)
+        r = parse_array (&p, &prop, p.root, &list);
+    if (r < 0)
+        return r;
+    *ret = list.v;
+    *ret_n = list.n;
+    return 0;
+}

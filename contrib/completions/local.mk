@@ -21,7 +21,7 @@ src_cmd_completion_gendata_LDADD = libagentrt.a $(agentrt_libs)
 	rm -f $@.table
 
 bashcompletiondir = $(datadir)/bash-completion/completions
-zshcompletiondir = $(datadir)/zsh/vendor-completions
+zshcompletiondir = $(datadir)/zsh/site-functions
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
 nodist_zshcompletion_DATA = %D%/_agentrt
 nodist_fishcompletion_DATA = %D%/agentrt.fish

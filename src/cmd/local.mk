@@ -10,6 +10,7 @@ libagentrt_a_SOURCES += \
 	%D%/kill.c \
 	%D%/launch.c %D%/launch.h \
 	%D%/list.c \
+	%D%/mounts.c \
 	%D%/pause.c \
 	%D%/policy.c \
 	%D%/ps.c \

@@ -56,6 +56,12 @@ struct container_exec_options {
     unsigned int preserve_fds;
 };
 
+struct container_mounts_options {
+    const char *id;
+    const char *file; /* a JSON array of mounts as in config.json */
+    bool remove;
+};
+
 /* create: init waits at the gate. Everything is undone on failure. */
 int container_create (const struct container_env *env, const struct container_create_options *o,
                       struct err *e);
@@ -83,3 +89,7 @@ int container_state (const struct container_env *env, const char *id, struct are
 /* All process ids of the container, ascending. */
 int container_pids (const struct container_env *env, const char *id, struct arena *a, pid_t **ret,
                     size_t *ret_n, struct err *e);
+/* Mounts FILE's mounts in a running container, by the rules of the policy that is kept with it, or
+ * unmounts what is mounted at their destinations. Adding is all or nothing. */
+int container_mounts (const struct container_env *env, const struct container_mounts_options *o,
+                      struct err *e);

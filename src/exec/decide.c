@@ -12,6 +12,7 @@
 #include "exec/facts.h"
 #include "exec/run.h"
 #include "exec/subid.h"
+#include "spec/spec.h"
 
 /* ---- facts ---- */
 
@@ -165,6 +166,28 @@ int run_decide (struct run *r, struct err *e)
     if (result == 0)
         result = policy_refusal (&r->policy, e);
     return result < 0 || !r->env->no_cgroup || r->exec ? result : require_cgroup (r, e);
+}
+
+int run_decide_mounts (struct run *r, const struct oci_mount *mounts, size_t n, struct err *e)
+{
+    struct oci_config *c = arena_alloc (r->arena, sizeof *c);
+    struct policy_input in = { .config = c, .adds_mounts = true, .facts.known = true };
+    int result = c ? run_given_policy (r, e) : err_oom (e);
+
+    if (result < 0)
+        return result;
+    *c = *r->config;
+    c->mounts = mounts;
+    c->n_mounts = n;
+    result = spec_check (c, e);
+    if (result == 0)
+        result = facts_guard (&r->given_policy, r->saved.bundle, r->env->root, &in, r->arena, e);
+    r->guard = in.facts.guard;
+    if (result == 0)
+        result = policy_apply (&r->given_policy, &in, r->arena, &r->policy, e);
+    if (result == 0)
+        result = policy_refusal (&r->policy, e);
+    return result < 0 ? result : policy_check (&in, &r->policy, e);
 }
 
 int run_decide_check (struct run *r, struct err *e)

@@ -9,7 +9,7 @@ int run_given_policy (struct run *r, struct err *e)
 {
     const struct oci_policy *kept;
 
-    if (!r->exec)
+    if (r->create)
         return policy_load (r->env->policy, r->arena, &r->given_policy, e);
     if (state_read_policy (&r->state, r->arena, &kept, e) < 0)
         return -e->code;

@@ -161,8 +161,8 @@ int run_status (struct run *r, enum state_status *ret, struct err *e);
  * namespace that would do it, and thaws. */
 int run_signal (struct run *r, int sig, struct err *e);
 
-/* given.c: given_policy. create: what --policy or the host says. exec: what the container was made
- * under, kept with it; never what the host says now. */
+/* given.c: given_policy. create: what --policy or the host says. exec and mounts: what the
+ * container was made under, kept with it; never what the host says now. */
 int run_given_policy (struct run *r, struct err *e);
 /* decide.c: the policy, the facts that it needs, and what it makes of the config. */
 int run_decide (struct run *r, struct err *e);
@@ -176,6 +176,10 @@ void decide_note (const struct run *r);
 /* exec.c: rows of the parent's list, where exec differs from create. */
 int exec_load (struct run *r, struct err *e);
 int exec_plan (struct run *r, struct err *e);
+
+/* decide.c: what the kept policy makes of N more mounts; nothing but policy.config->mounts is then
+ * of use. */
+int run_decide_mounts (struct run *r, const struct oci_mount *mounts, size_t n, struct err *e);
 
 /* destroy.c: SIGKILL to everything that the state knows of; needs no lock. */
 int run_kill_all (struct run *r, struct err *e);

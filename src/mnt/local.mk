@@ -1,6 +1,6 @@
 libagentrt_a_SOURCES += %D%/mnt.h %D%/prepare.c %D%/sources.h %D%/root.c %D%/mounts.c \
 	%D%/devices.c %D%/mask.c %D%/cgroups.c %D%/cgroups.h %D%/copyup.c %D%/copyup.h \
-	%D%/idmap.c %D%/idmap.h %D%/newfs.c %D%/newfs.h %D%/target.c %D%/target.h \
+	%D%/live.c %D%/idmap.c %D%/idmap.h %D%/newfs.c %D%/newfs.h %D%/target.c %D%/target.h \
 	%D%/tree.c %D%/tree.h
 
 check_PROGRAMS += tests/unit/test_mnt

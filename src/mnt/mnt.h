@@ -46,6 +46,10 @@ struct mnt_sources {
 int mnt_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret, struct err *e);
 void mnt_sources_close (struct mnt_sources *s);
 
+/* The same for mounts that a running container gets, which are all of P's: opens their binds. */
+int mnt_live_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret,
+                      struct err *e);
+
 /* The child's view while it builds: descriptors in the new mount namespace. */
 struct mnt {
     const struct plan *plan;
@@ -117,3 +121,13 @@ int mnt_console (struct mnt *m, int pty_peer, struct err *e);
 /* Opens and verifies /dev/pts/ptmx of the container: devpts, character device 5:2 (CVE-2025-52565).
  * With ROOT -1 (exec) the container is the one whose root is "/". */
 int mnt_open_ptmx (struct mnt *m, struct err *e);
+
+/* ---- live.c: in a process that has joined the namespaces of a running container ----
+ * Its "/" is the container's root; PROCFS is the host's. The masked and read-only paths of PLAN
+ * stay covered: nothing is mounted or removed over, below or at one. */
+
+/* PLAN's mounts, all or none. Those of the kinds that only a start can make are refused. */
+int mnt_live_add (struct mnt *m, int procfs, struct err *e);
+/* What is mounted at the destinations of PLAN's mounts, last one first, goes; MADE are those of the
+ * container's config, which stay. */
+int mnt_live_remove (struct mnt *m, int procfs, const struct oci_config *made, struct err *e);

@@ -352,6 +352,24 @@ int mnt_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret,
     return r;
 }
 
+int mnt_live_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret, struct err *e)
+{
+    struct idmap_state im = { .plan = p, .procfs = -1, .container = -1 };
+    int r;
+
+    ret->mounts = arena_calloc (a, p->n_mounts, sizeof *ret->mounts);
+    if (!ret->mounts)
+        return err_oom (e);
+    ret->n_mounts = p->n_mounts;
+    memset (ret->mounts, -1, p->n_mounts * sizeof *ret->mounts);
+    r = open_binds (p, ret, &im, e);
+    close_idmap_state (&im);
+    for (size_t i = 0; r == 0 && i < p->n_mounts; i++)
+        if (p->mounts[i].kind == MOUNT_BIND && ret->mounts[i] < 0)
+            r = err_set (e, EMFILE, "/mounts[%zu]: no descriptor is left for it", i);
+    return r;
+}
+
 void mnt_sources_close (struct mnt_sources *s)
 {
     for (size_t i = 0; i < s->n_mounts; i++)

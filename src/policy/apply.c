@@ -25,7 +25,9 @@ const size_t n_policy_rules = ARRAY_LEN (policy_rules);
 
 static bool is_in_scope (const struct policy_rule *rule, const struct policy_input *in)
 {
-    return in->process ? rule->scope != POLICY_CONFIG : rule->scope != POLICY_EXEC;
+    if (in->adds_mounts)
+        return rule->scope == POLICY_MOUNTS;
+    return in->process ? rule->scope >= POLICY_PROCESS : rule->scope != POLICY_EXEC;
 }
 
 static int run_rules (struct draft *d, const struct policy_rule *rules, size_t n)

@@ -28,6 +28,9 @@ struct policy_facts {
 struct policy_input {
     const struct oci_config *config;   /* as given; exec: the container's effective one */
     const struct oci_process *process; /* exec: the process as asked for; NULL: no exec */
+    /* mounts add: CONFIG is the container's effective one, but for its mounts, which are those to
+     * be added. */
+    bool adds_mounts;
     struct policy_facts facts;
 };
 
@@ -62,7 +65,7 @@ struct policy_result {
 };
 
 /* ---- the rules ---- */
-enum policy_scope { POLICY_CONFIG, POLICY_PROCESS, POLICY_EXEC };
+enum policy_scope { POLICY_CONFIG, POLICY_MOUNTS, POLICY_PROCESS, POLICY_EXEC };
 struct draft;
 
 /* A row of rules.def. */

@@ -45,7 +45,7 @@ static int note (struct draft *d, const struct request *r, const char *value,
 {
     struct policy_decision x = { .action = action, .before = value, .reason = reason };
 
-    if (d->in->process)
+    if (d->in->process || d->in->adds_mounts)
         return 0; /* what the container was given holds for what is added to it */
     x.path = arena_printf (d->a, "/annotations/" PREFIX "%s", r->key);
     x.after = action == POLICY_KEPT ? value : NULL;
@@ -298,7 +298,7 @@ int draft_take_requests (struct draft *d)
 {
     if (takes_all (d))
         return 0;
-    if (!d->in->process && drop_results (d) < 0)
+    if (!d->in->process && !d->in->adds_mounts && drop_results (d) < 0)
         return -d->e->code;
     for (size_t i = 0; i < d->config.n_annotations; i++)
         if (str_has_prefix (d->config.annotations[i].key, PREFIX) &&

@@ -64,3 +64,18 @@ int spec_load_process (const char *file, struct arena *a, const struct oci_proce
     *ret = doc;
     return 0;
 }
+
+int spec_load_mounts (const char *file, struct arena *a, const struct oci_mount **ret,
+                      size_t *ret_n, struct err *e)
+{
+    const void *list;
+    size_t len;
+    char *text;
+
+    if (fd_read_file (AT_FDCWD, file, OCI_MAX_BYTES, FD_HOST, a, &text, &len, e) < 0)
+        return fail_open (file, e);
+    if (oci_parse_list (&oci_mount_type, text, len, a, &list, ret_n, e) < 0)
+        return err_add (e, "%s", file);
+    *ret = list;
+    return 0;
+}

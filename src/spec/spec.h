@@ -23,6 +23,10 @@ int spec_load (int bundle_dir, const char *name, struct arena *a, const struct o
 int spec_load_process (const char *file, struct arena *a, const struct oci_process **ret,
                        struct err *e);
 
+/* Likewise the array of mounts of `mounts add`. */
+int spec_load_mounts (const char *file, struct arena *a, const struct oci_mount **ret,
+                      size_t *ret_n, struct err *e);
+
 /* All rules but those for start. -EINVAL with one line that starts with the JSON path. */
 int spec_check (const struct oci_config *c, struct err *e);
 

@@ -52,6 +52,7 @@ static const struct {
     { "execveat", SYS_execveat },
     { "fchmod", SYS_fchmod },
     { "futex", SYS_futex },
+    { "geteuid", SYS_geteuid },
     { "getppid", SYS_getppid },
     { "getpriority", SYS_getpriority },
     { "io_uring_setup", SYS_io_uring_setup },

@@ -91,7 +91,7 @@ static const struct claim *broken (const struct policy *p, const struct random_c
     v.r = v.l->resources ?: &no_resources;
     v.p = out.process;
     for (const struct claim *x = policy_claims; x < policy_claims + n_policy_claims; x++) {
-        bool applies = in.process ? x->scope != POLICY_CONFIG : x->scope != POLICY_EXEC;
+        bool applies = in.process ? x->scope >= POLICY_PROCESS : x->scope != POLICY_EXEC;
 
         if (applies && (!only || x == only) && x->is_broken (&v))
             return x;
