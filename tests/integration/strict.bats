@@ -340,6 +340,72 @@ unlifted ()
         '^0$' '^-5$'
 }
 
+@test "nor can a process raise its own later" {
+    # Without CAP_SYS_RESOURCE on the host nobody can: then the error tells that it was tried.
+    edit '.process.rlimits = [{type: "RLIMIT_RTPRIO", soft: 50, hard: 50}]'
+    holds '{"limits": {"milliCpus": -1}}' 'cat /proc/self/limits' \
+        'Max realtime priority +0 ' 'priority +50|raising RLIMIT_RTPRIO'
+    edit '.process.rlimits = [{type: "RLIMIT_NICE", soft: 40, hard: 40}]'
+    holds '{"limits": {"milliCpus": -1}}' 'cat /proc/self/limits' \
+        'nice priority +(0|20) |raising RLIMIT_NICE to 20 ' 'nice priority +40|RLIMIT_NICE to 40 '
+}
+
+@test "real-time I/O is not given" {
+    edit '.process.ioPriority = {class: "IOPRIO_CLASS_RT", priority: 1}'
+    holds '{"limits": {"milliCpus": -1}}' 'ionice' '^(none|best-effort): ' '^realtime: prio 1$'
+    edit '.process.ioPriority = {class: "IOPRIO_CLASS_IDLE"}'
+    inside_by strict ionice
+    match "$output" '^idle'
+}
+
+@test "when memory is out, the container goes before who started it" {
+    # Without CAP_SYS_RESOURCE a process can go back as far as it came from.
+    echo 300 >"/proc/$BASHPID/oom_score_adj"
+    edit '.process.oomScoreAdj = 100'
+    holds '{"limits": {"memory": -1, "swap": -1}}' 'cat /proc/self/oom_score_adj' '^300$' '^100$'
+    edit '.process.oomScoreAdj = 400'
+    inside_by strict 'cat /proc/self/oom_score_adj'
+    eq "$output" 400
+}
+
+@test "no time of real-time groups, none saved up" {
+    local parent=/sys/fs/cgroup/cpu/$MARK
+
+    mkdir "$parent"
+    echo 20000 >"$parent/cpu.rt_runtime_us"
+    edit --arg path "/$MARK/box" '.linux.cgroupsPath = $path |
+        .linux.resources.cpu = {realtimePeriod: 1000000, realtimeRuntime: 10000}'
+    limit '{"limits": {"milliCpus": -1}}' cpu cpu.rt_runtime_us 0
+    edit '.linux.resources.cpu = {period: 100000, quota: 50000, burst: 20000}'
+    limit '{"limits": {"milliCpus": -1}}' cpu cpu.cfs_burst_us 0
+    find /sys/fs/cgroup -depth -type d -path "*/$MARK*" -exec rmdir {} \;
+}
+
+@test "no file of cgroup v2 lifts a ceiling" {
+    # Where v2 has no such controller, the error tells that it was tried.
+    edit '.linux.resources.unified = {"memory.max": "max", "pids.max": "max", "cpu.max": "max"}'
+    holds '{"limits": {"memory": -1, "swap": -1, "milliCpus": -1, "pids": -1}}' \
+        'cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max 2>/dev/null' '^128$' \
+        '^max$|/linux/resources/unified'
+}
+
+@test "speculation is as safe as the kernel makes it" {
+    # Only kernels that say so for seccomp show it inside: looked at is what the kernel is told.
+    flags ()
+    {
+        strace -f -qq -e trace=seccomp -o "$TMP/trace" "$AGENTRT" --root "$ROOT" --policy "$1" \
+            run -b "$BUNDLE" "$ID"
+        cat "$TMP/trace"
+    }
+    args true
+    edit '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_SPEC_ALLOW"],
+        syscalls: [{names: ["swapon"], action: "SCMP_ACT_ERRNO"}]}'
+    match "$(flags strict)" 'SET_MODE_FILTER, 0, .len=' # libseccomp asks for flags without a program
+    no_match "$(<"$TMP/trace")" 'SPEC_ALLOW, .len='
+    off '{"seccomp": "engine"}'
+    match "$(flags "$OFF")" 'SPEC_ALLOW, .len='
+}
+
 @test "masked and read-only paths, when the config has none" {
     holds '{"paths": {"masked": [], "readonly": []}}' \
         'ls /sys/firmware | grep -q . && echo seen || echo masked; grep -c " /proc/sys " /proc/mounts' \
