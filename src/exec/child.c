@@ -278,9 +278,12 @@ static int check_nothing (struct run *r, struct err *e)
 #define child_mounted_check check_nothing
 
 /* ---- hooks_container ---- */
-/* The pid as the container sees it: 1 in a pid namespace of its own. */
+/* The pid as the container sees it: 1 in a pid namespace of its own. They start in the container's
+ * root, as under runc: it is where they have something to do. */
 static int child_hooks_container (struct run *r, struct err *e)
 {
+    if (r->mnt.root >= 0 && fchdir (r->mnt.root) < 0)
+        return err_sys (e, "enter the container's root for its hooks");
     return run_hooks (r, HOOK_CREATE_CONTAINER, STATUS_CREATING, getpid (), e);
 }
 #define child_hooks_container_check check_nothing
@@ -298,6 +301,8 @@ static int child_terminal (struct run *r, struct err *e)
     if (ptmx < 0)
         return ptmx;
     result = tty_open (ptmx, p->rows, p->cols, &master, &peer, e);
+    if (result == 0 && r->tty_parent >= 0)
+        result = tty_keep_newlines (master, e);
     if (result == 0 && !r->plan.is_exec)
         result = mnt_console (&r->mnt, peer, e);
     if (result == 0)
@@ -501,9 +506,21 @@ static int child_executable_check (struct run *r, struct err *e)
 }
 
 /* ---- fds, enter ---- */
+/* Init waits at the gate in the container's namespaces: what it does not need for the rest of its
+ * way is closed, not only close-on-exec. exec's child still needs the host, until `enter`. */
 static int child_fds (struct run *r, struct err *e)
 {
-    return fds_cloexec_from (STDERR_FILENO + 1 + r->plan.preserve_fds, e);
+    const unsigned int first = STDERR_FILENO + 1 + r->plan.preserve_fds;
+    const int fds[] = { r->sync,      r->procfs,       r->gate.listener,
+                        r->gate.lock, r->gate.signals, r->network.fd };
+    const struct fds_kept kept = { fds, ARRAY_LEN (fds) };
+
+    if (r->exec)
+        return fds_cloexec_from (first, e);
+    if (fds_close_from (first, &kept, e) < 0 || fds_close_check (first, &kept, r->procfs, e) < 0)
+        return -e->code;
+    r->root_dir = r->bundle_dir = r->console = r->tty_parent = -1;
+    return 0;
 }
 
 static int child_fds_check (struct run *r, struct err *e)

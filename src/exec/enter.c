@@ -26,11 +26,12 @@
 static int leave_host (struct run *r, struct err *e)
 {
     const unsigned int first = STDERR_FILENO + 1 + r->plan.preserve_fds;
-    const int keep[] = { r->sync, r->procfs };
-    int result = fds_close_from (first, keep, e);
+    const int fds[] = { r->sync, r->procfs };
+    const struct fds_kept kept = { fds, ARRAY_LEN (fds) };
+    int result = fds_close_from (first, &kept, e);
 
     if (result == 0)
-        result = fds_close_check (first, keep, r->procfs, e);
+        result = fds_close_check (first, &kept, r->procfs, e);
     cleanup_fd (&r->procfs);
     r->procfs = r->init_pidfd = r->console = r->root_dir = -1;
     self_forget_environment ();

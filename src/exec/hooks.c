@@ -20,7 +20,7 @@ static int state_text (struct run *r, enum state_status status, pid_t pid, struc
     return oci_emit (&oci_state_type, &doc, OCI_COMPACT, out, e);
 }
 
-/* The runtime's hooks start in the bundle; the container's where its process is. */
+/* The runtime's hooks start in the bundle; the container's where its process is: in its root. */
 static const char *hook_cwd (const struct run *r, int kind)
 {
     bool inside = kind == HOOK_CREATE_CONTAINER || kind == HOOK_START_CONTAINER;

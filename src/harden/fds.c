@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -41,15 +42,23 @@ struct entry {
 
 struct rule {
     unsigned int first;
-    const int *keep; /* two that may be open, and no other; NULL: any, while close-on-exec */
-    int dir;         /* what the list is read from */
+    const struct fds_kept *kept; /* those that may be open; NULL: any, while close-on-exec */
+    int dir;                     /* what the list is read from */
 };
+
+static bool is_kept (const struct fds_kept *kept, int fd)
+{
+    for (size_t i = 0; i < kept->n; i++)
+        if (kept->fd[i] == fd)
+            return true;
+    return false;
+}
 
 static int check_number (int fd, const struct rule *rule, struct err *e)
 {
     int flags = fcntl (fd, F_GETFD);
 
-    if (rule->keep && fd != rule->keep[0] && fd != rule->keep[1] && fd != rule->dir)
+    if (rule->kept && fd != rule->dir && !is_kept (rule->kept, fd))
         return err_set (e, EBADF, "descriptor %d is still open", fd);
     if (flags >= 0 && flags & FD_CLOEXEC)
         return 0;
@@ -71,11 +80,11 @@ static int check_entries (const char *buf, long len, const struct rule *rule, st
     return r;
 }
 
-static int check_all (unsigned int first, const int *keep, int procfs, struct err *e)
+static int check_all (unsigned int first, const struct fds_kept *kept, int procfs, struct err *e)
 {
     AUTO_FD dir = fd_open (procfs, "self/fd", O_RDONLY | O_DIRECTORY, FD_PROC, e);
     _Alignas(struct entry) char buf[4096];
-    const struct rule rule = { first, keep, dir };
+    const struct rule rule = { first, kept, dir };
     long n = 0;
     int r = 0;
 
@@ -93,23 +102,36 @@ int fds_check (unsigned int first, int procfs, struct err *e)
 
 static int close_range_of (unsigned int first, unsigned int last, struct err *e)
 {
-    if (first <= last && syscall (SYS_close_range, first, last, 0) < 0)
+    if (syscall (SYS_close_range, first, last, 0) < 0)
         return err_sys (e, "close the descriptors from %u to %u", first, last);
     return 0;
 }
 
-int fds_close_from (unsigned int first, const int keep[2], struct err *e)
+/* The lowest one to be kept from FIRST on, ~0U: none. */
+static unsigned int next_kept (const struct fds_kept *kept, unsigned int first)
 {
-    unsigned int low = (unsigned int)(keep[0] < keep[1] ? keep[0] : keep[1]);
-    unsigned int high = (unsigned int)(keep[0] < keep[1] ? keep[1] : keep[0]);
-    int r = close_range_of (first, low - 1, e);
+    unsigned int next = ~0U;
 
-    if (r == 0)
-        r = close_range_of (low + 1, high - 1, e);
-    return r < 0 ? r : close_range_of (high + 1, ~0U, e);
+    for (size_t i = 0; i < kept->n; i++)
+        if (kept->fd[i] >= 0 && (unsigned int)kept->fd[i] >= first &&
+            (unsigned int)kept->fd[i] < next)
+            next = (unsigned int)kept->fd[i];
+    return next;
 }
 
-int fds_close_check (unsigned int first, const int keep[2], int procfs, struct err *e)
+int fds_close_from (unsigned int first, const struct fds_kept *kept, struct err *e)
 {
-    return check_all (first, keep, procfs, e);
+    unsigned int next = next_kept (kept, first);
+    int r = 0;
+
+    for (; r == 0 && next != ~0U; next = next_kept (kept, first)) {
+        r = first < next ? close_range_of (first, next - 1, e) : 0;
+        first = next + 1;
+    }
+    return r < 0 ? r : close_range_of (first, ~0U, e);
+}
+
+int fds_close_check (unsigned int first, const struct fds_kept *kept, int procfs, struct err *e)
+{
+    return check_all (first, kept, procfs, e);
 }

@@ -2,6 +2,8 @@
 /*
  * Descriptors that survive execve: only those that were asked for (CVE-2024-21626).
  */
+#include <stddef.h>
+
 #include "libocispec/err.h"
 
 /* Parent: descriptors 3 to 3+N-1, which the caller wants handed on, were open when it started us.
@@ -13,7 +15,13 @@ int fds_cloexec_from (unsigned int first, struct err *e);
 /* Reads self/fd of PROCFS: each descriptor from FIRST on is close-on-exec. */
 int fds_check (unsigned int first, int procfs, struct err *e);
 
-/* Every descriptor from FIRST on is closed but the two in KEEP. */
-int fds_close_from (unsigned int first, const int keep[2], struct err *e);
-/* Reads self/fd of PROCFS: from FIRST on there are only those in KEEP. */
-int fds_close_check (unsigned int first, const int keep[2], int procfs, struct err *e);
+/* Descriptors, -1 for one that there is not. */
+struct fds_kept {
+    const int *fd;
+    size_t n;
+};
+
+/* Every descriptor from FIRST on is closed but those in KEPT. */
+int fds_close_from (unsigned int first, const struct fds_kept *kept, struct err *e);
+/* Reads self/fd of PROCFS: from FIRST on there are only those in KEPT. */
+int fds_close_check (unsigned int first, const struct fds_kept *kept, int procfs, struct err *e);

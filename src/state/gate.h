@@ -2,9 +2,10 @@
 /*
  * The gate: where a created container's init waits for `start`.
  *
- * Two files of the state folder. `gate` is locked by init with an OFD lock that only execve or
- * death lets go, so "created" is a fact of the kernel and not a note that a crash could leave
- * stale. `gate.sock` is a SOCK_SEQPACKET socket; one start is this conversation:
+ * Two files of the state folder. `exec.fifo` (runc's name for what stands in this place) is locked
+ * by init with an OFD lock that only execve or death lets go, so "created" is a fact of the kernel
+ * and not a note that a crash could leave stale. `gate.sock` is a SOCK_SEQPACKET socket; one start
+ * is this conversation:
  *
  *   start -> init  1 byte     the knock
  *   init -> start  1 byte     passed: execve is next
@@ -18,7 +19,7 @@
 #include "state/state.h"
 
 /* The files' names, for who removes them. */
-#define STATE_GATE_LOCK   "gate"
+#define STATE_GATE_LOCK   "exec.fifo"
 #define STATE_GATE_SOCKET "gate.sock"
 
 /* Close-on-exec descriptors, -1 where not made. `signals` is a signalfd of TERM, INT, HUP and QUIT:

@@ -7,7 +7,7 @@
  *   ROOT/ID/state.copy  the same, for delete --force where somebody broke state.json
  *   ROOT/ID/config.json the effective config (what exec and hooks obey)
  *   ROOT/ID/policy.json the policy that it comes from (what exec obeys, too)
- *   ROOT/ID/gate        locked (OFD) by the container's init until its execve: created <=> locked
+ *   ROOT/ID/exec.fifo   locked (OFD) by the container's init until its execve: created <=> locked
  *   ROOT/ID/gate.sock   where `start` knocks
  *   ROOT/.cache/        compiled seccomp filters
  *

@@ -31,6 +31,18 @@ int tty_open (int ptmx, uint16_t rows, uint16_t cols, int *ret_master, int *ret_
     return 0;
 }
 
+int tty_keep_newlines (int master, struct err *e)
+{
+    struct termios t;
+
+    if (tcgetattr (master, &t) < 0)
+        return err_sys (e, "the container's terminal");
+    t.c_oflag &= (tcflag_t)~ONLCR;
+    if (tcsetattr (master, TCSANOW, &t) < 0)
+        return err_sys (e, "set up the container's terminal");
+    return 0;
+}
+
 int tty_session (struct err *e)
 {
     return setsid () < 0 ? err_sys (e, "setsid") : 0;
@@ -89,7 +101,6 @@ int tty_send (int sock, int master, struct err *e)
 int tty_receive (int sock, struct err *e)
 {
     AUTO_FD master = -1;
-    struct termios t;
     char name[64];
     ssize_t n = fd_recv (sock, name, sizeof name, &master);
 
@@ -99,10 +110,7 @@ int tty_receive (int sock, struct err *e)
         errno = (int)-n;
         return err_sys (e, "receive the container's terminal");
     }
-    if (tcgetattr (master, &t) < 0)
+    if (!isatty (master))
         return err_sys (e, "the container's terminal");
-    t.c_oflag &= (tcflag_t)~ONLCR;
-    if (tcsetattr (master, TCSANOW, &t) < 0)
-        return err_sys (e, "set up the container's terminal");
     return TAKE_FD (master);
 }

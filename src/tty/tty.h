@@ -18,6 +18,10 @@
 int tty_open (int ptmx, uint16_t rows, uint16_t cols, int *ret_master, int *ret_peer,
               struct err *e);
 
+/* Child of a foreground run, before its process can write: ONLCR is off, because the caller's own
+ * terminal adds the carriage returns, and a caller that reads a pipe wants none. */
+int tty_keep_newlines (int master, struct err *e);
+
 /* Child, in every case: a session of its own, without a terminal. One that it inherits as a mere
  * descriptor takes no TIOCSTI from it and sends it no SIGINT (CVE-2016-7545, CVE-2017-5226). */
 int tty_session (struct err *e);
@@ -34,8 +38,7 @@ int tty_control_check (struct err *e);
 /* One sendmsg with the descriptor and the pty's name, as shims and conmon expect (oci-matrix
  * 1.4). */
 int tty_send (int sock, int master, struct err *e);
-/* The other side, for a foreground run: returns the master. Its ONLCR is off, because the
- * caller's own terminal adds the carriage returns. */
+/* The other side, for a foreground run: returns the master. */
 int tty_receive (int sock, struct err *e);
 
 /* The size of the caller's terminal in characters; left as they are where it has none. The pty gets

@@ -134,10 +134,12 @@ told ()
 }
 
 @test "the working directory is the bundle, in the container its root or cwd" {
-    hooks prestart createRuntime poststart poststop startContainer
+    # shellcheck disable=SC2086
+    hooks $all
     running
     rt delete -f "$ID"
     for k in prestart createRuntime poststart poststop; do eq "$(told $k cwd)" "$BUNDLE"; done
+    eq "$(told createContainer cwd)" "$BUNDLE/rootfs"
     eq "$(told startContainer cwd)" /
 }
 

@@ -217,6 +217,18 @@ served ()
     rt delete -f "$ID"
 }
 
+@test "a created init waits with no descriptor of the host" {
+    (
+        exec 4>>"$TMP/open" 7</etc/passwd
+        args sleep 1000
+        created
+    )
+    no_match "$(find "/proc/$(rt state "$ID" | jq .pid)/fd" -type l -printf '%l\n')" \
+        '^/(srv|tmp|var|etc|sys|run/t/.*/bundle|dev$)'
+    rt start "$ID"
+    rt delete -f "$ID"
+}
+
 @test "preserve-fds: the first N after 2, and an error where one is closed" {
     echo three >"$TMP/three"
     echo four >"$TMP/four"

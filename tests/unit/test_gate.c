@@ -66,7 +66,7 @@ static pid_t start_init (enum ending ending)
     sigset_t before;
     pid_t pid;
 
-    (void)unlinkat (s.dir, "gate", 0);
+    (void)unlinkat (s.dir, STATE_GATE_LOCK, 0);
     (void)unlinkat (s.dir, "gate.sock", 0);
     if (state_gate_make (&s, &g, &e) < 0) {
         printf ("# %s\n", e.msg);

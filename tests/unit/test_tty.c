@@ -117,8 +117,10 @@ static void test_send (void)
     (void)close (got);
     must (tty_send (sv[0], master, &e));
     got = tty_receive (sv[1], &e);
-    ok (got >= 0 && tcgetattr (peer, &t) == 0 && !(t.c_oflag & ONLCR) && (t.c_oflag & OPOST),
-        "receive; newlines are left to the caller's terminal");
+    ok (got >= 0 && tcgetattr (peer, &t) == 0 && (t.c_oflag & ONLCR), "receive");
+    ok (tty_keep_newlines (got, &e) == 0 && tcgetattr (peer, &t) == 0 && !(t.c_oflag & ONLCR) &&
+            (t.c_oflag & OPOST),
+        "newlines are left to the caller's terminal");
     must (fd_send (sv[0], "x", 1, sv[0]));
     ok (tty_receive (sv[1], &e) == -ENOTTY, "no terminal");
     (void)close (sv[0]);
