@@ -114,11 +114,11 @@ void log_line (enum log_level level, const char *fmt, ...)
     va_start (ap, fmt);
     (void)vsnprintf (msg, sizeof msg, fmt, ap);
     va_end (ap);
-    if (logger.fd >= 0 || logger.format == LOG_JSON) {
+    if (logger.fd >= 0 || logger.format == LOG_JSON || level == LOG_DEBUG) {
         add_record (&record, level, msg);
         emit (logger.fd >= 0 ? logger.fd : STDERR_FILENO, &record);
     }
-    if (logger.fd >= 0 ? level == LOG_ERROR : logger.format == LOG_TEXT) {
+    if (logger.fd >= 0 ? level == LOG_ERROR : logger.format == LOG_TEXT && level != LOG_DEBUG) {
         add_plain (&plain, level, msg);
         emit (STDERR_FILENO, &plain);
     }

@@ -25,6 +25,7 @@ void log_record (const char *text);
 /* One line to the log. With a --log file, errors also go to standard error as "agentrt: TEXT",
  * whatever the format (conmon and people read that; oci-matrix 1.7). Without one, standard error
  * gets the line once: JSON if that was asked for, else "agentrt: TEXT" or "agentrt: warning:
- * TEXT". Control characters are escaped: a container's text cannot speak to the terminal. A log
- * that cannot be written is no reason to fail a command, so failures here are ignored. */
+ * TEXT", and a debug line as it would stand in a log. Control characters are escaped: a container's
+ * text cannot speak to the terminal. A log that cannot be written is no reason to fail a command,
+ * so failures here are ignored. */
 void log_line (enum log_level level, const char *fmt, ...) __attribute__ ((format (printf, 2, 3)));

@@ -1,6 +1,8 @@
 /* spec: a config.json to begin with. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -39,10 +41,21 @@ static int write_new (int dir, const struct strbuf *text, struct err *e)
     return err_sys (e, "write config.json");
 }
 
+/* Only on cgroup v2 does the default mount show a container its own group alone; on v1 configs have
+ * no cgroup namespace by default, as with runc, and what reads /proc/PID/cgroup relies on it. A
+ * policy adds one where it wants one. */
+static bool is_cgroup_v2 (void)
+{
+    struct statfs fs;
+
+    return statfs ("/sys/fs/cgroup", &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 static int run_spec (const struct call *c, struct err *e)
 {
     const struct spec_options *o = c->options;
     const struct spec_default_options want = { .rootless = o->rootless,
+                                               .cgroup_namespace = is_cgroup_v2 (),
                                                .uid = geteuid (),
                                                .gid = getegid () };
     const struct oci_config *config = spec_default (&want, c->arena);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,7 +59,8 @@ static int set_user (const char *text, struct arena *a, struct oci_user *ret, st
 }
 
 /* --cap: into bounding, effective and permitted, as runc does; never inheritable
- * (CVE-2022-29162). */
+ * (CVE-2022-29162). Ambient needs inheritable: it is only asked for where the config has such a
+ * set, and the plan leaves out what is not in that. */
 static int add_caps (const char *const *caps, struct arena *a, struct oci_process *p)
 {
     static const struct oci_capabilities none = { 0 };
@@ -71,11 +73,15 @@ static int add_caps (const char *const *caps, struct arena *a, struct oci_proces
     c->bounding = joined (c->bounding, c->n_bounding, caps, a);
     c->effective = joined (c->effective, c->n_effective, caps, a);
     c->permitted = joined (c->permitted, c->n_permitted, caps, a);
+    if (c->n_inheritable > 0) {
+        c->ambient = joined (c->ambient, c->n_ambient, caps, a);
+        c->n_ambient += n;
+    }
     c->n_bounding += n;
     c->n_effective += n;
     c->n_permitted += n;
     p->capabilities = c;
-    return c->bounding && c->effective && c->permitted ? 0 : -1;
+    return c->bounding && c->effective && c->permitted && (c->ambient || !c->n_ambient) ? 0 : -1;
 }
 
 static int set_identity (const struct container_exec_options *o, struct arena *a,
@@ -88,7 +94,7 @@ static int set_identity (const struct container_exec_options *o, struct arena *a
         return err_oom (e);
     *u = *(p->user ?: &root);
     if (o->user) {
-        *u = (struct oci_user){ .has_umask = u->has_umask, .umask = u->umask };
+        *u = (struct oci_user){ .has_gid = true, .has_umask = u->has_umask, .umask = u->umask };
         if (set_user (o->user, a, u, e) < 0)
             return -e->code;
     }
@@ -158,6 +164,14 @@ static int require_running (struct run *r, struct err *e)
                     "cannot exec in a paused container (use --ignore-paused to override)");
 }
 
+/* A pipe, as of a shell's <(...). */
+static bool is_read_once (const char *path)
+{
+    struct stat st;
+
+    return stat (path, &st) == 0 && !S_ISREG (st.st_mode);
+}
+
 int exec_load (struct run *r, struct err *e)
 {
     int result = run_reopen (r, r->exec->id, 0, e);
@@ -166,6 +180,8 @@ int exec_load (struct run *r, struct err *e)
         result = require_running (r, e);
     if (result == 0)
         result = run_read_config (r, e);
+    if (result == 0 && r->exec->process_file && is_read_once (r->exec->process_file))
+        result = run_seal (r, e); /* or the copy would find nothing left to read */
     if (result == 0)
         result = r->exec->process_file
                      ? spec_load_process (r->exec->process_file, r->arena, &r->process, e)

@@ -85,6 +85,26 @@ static void note_unknown_caps (const struct container_env *env, const struct oci
         note (env, LOG_WARN, text->s);
 }
 
+static void add_caps (struct strbuf *text, uint64_t set)
+{
+    for (unsigned int cap = 0; cap < 64; cap++)
+        if (set >> cap & 1)
+            strbuf_addf (text, " %s", names_cap_text (cap) ?: "(unnamed)");
+}
+
+/* In runc's words, one line for each. */
+static void note_ambient (const struct container_env *env, uint64_t set)
+{
+    for (; set; set &= set - 1) {
+        AUTO_STRBUF text = { 0 };
+
+        strbuf_adds (&text, "can't raise ambient capability");
+        add_caps (&text, set & -set);
+        strbuf_adds (&text, ": it is not both permitted and inheritable");
+        note (env, LOG_WARN, text.s);
+    }
+}
+
 void facts_note (const struct run *r)
 {
     const struct container_env *env = r->env;
@@ -95,13 +115,12 @@ void facts_note (const struct run *r)
 
     if (process->capabilities)
         note_unknown_caps (env, process->capabilities, &unknown);
-    if (!p->process.caps_withheld)
-        return;
-    strbuf_adds (&withheld, "the caller does not have, so the container does not get:");
-    for (unsigned int cap = 0; cap < 64; cap++)
-        if (p->process.caps_withheld >> cap & 1)
-            strbuf_addf (&withheld, " %s", names_cap_text (cap) ?: "(unnamed)");
-    note (env, LOG_WARN, withheld.s);
+    if (p->process.caps_withheld) {
+        strbuf_adds (&withheld, "the caller does not have, so the container does not get:");
+        add_caps (&withheld, p->process.caps_withheld);
+        note (env, LOG_WARN, withheld.s);
+    }
+    note_ambient (env, p->process.ambient_withheld);
 }
 
 /* ---- state.json ---- */

@@ -117,13 +117,18 @@ static int parent_plan_check (struct run *r, struct err *e)
 }
 
 /* ---- seal ---- */
-static int parent_seal (struct run *r, struct err *e)
+int run_seal (struct run *r, struct err *e)
 {
     int result = run_need_procfs (r, e);
 
     if (result < 0 || self_is_sealed (r->procfs))
         return result;
     return self_seal (r->procfs, r->env->argv, e);
+}
+
+static int parent_seal (struct run *r, struct err *e)
+{
+    return run_seal (r, e);
 }
 
 static int parent_seal_check (struct run *r, struct err *e)

@@ -33,13 +33,26 @@ static int thaw_for_kill (struct run *r, struct err *e)
     return result < 0 || !frozen ? result : cgroup_freeze (&r->cgroup, false, e);
 }
 
+/* Init is gone. Without a pid namespace others can be there still: SIGKILL means the container, so
+ * they go (runc#4047). Killing init would have ended those in a namespace of its own. */
+static int signal_left_over (struct run *r, int sig, struct err *e)
+{
+    pid_t *pids = NULL;
+    size_t n = 0;
+
+    if (sig == SIGKILL && !r->plan.cgroup.disabled &&
+        cgroup_pids (&r->cgroup, r->arena, &pids, &n, e) == 0 && n > 0)
+        return cgroup_signal (&r->cgroup, sig, e);
+    return err_set (e, ESRCH, "container not running");
+}
+
 int run_signal (struct run *r, int sig, struct err *e)
 {
     AUTO_FD pidfd = state_pidfd (&r->saved, e);
     bool cgroup = !r->plan.cgroup.disabled;
 
     if (pidfd < 0 || r->saved.pid == 0)
-        return err_set (e, ESRCH, "container not running");
+        return signal_left_over (r, sig, e);
     if (sig == SIGKILL && cgroup && !has_own_pidns (r->saved.pid))
         return cgroup_signal (&r->cgroup, sig, e);
     if (syscall (SYS_pidfd_send_signal, pidfd, sig, NULL, 0) < 0)

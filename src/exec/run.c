@@ -149,18 +149,53 @@ int run_await_exec (const struct run *r, struct err *e)
 
 /* ---- the list ---- */
 
+/* What runc --debug says at the same place: people and scripts look for it in a log. */
+static const char *runc_words (const char *step, bool is_exec)
+{
+    static const struct {
+        const char *step, *create, *exec;
+    } words[] = {
+        { "clone", "nsexec container setup", "nsexec container setup" },
+        { "ready", "child process in init()", "child process in init()" },
+        { "hand_over", "init: closing the pipe to signal completion", "setns_init: about to exec" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (words); i++)
+        if (strcmp (words[i].step, step) == 0)
+            return is_exec ? words[i].exec : words[i].create;
+    return NULL;
+}
+
+/* The CPUs that the process of exec begins on, before it enters the cgroup. */
+static void tell_affinity (const struct run *r)
+{
+    const struct oci_exec_cpu_affinity *cpus = r->plan.process.cpu_affinity;
+    AUTO_STRBUF text = { 0 };
+
+    if (!cpus || !cpus->initial)
+        return;
+    strbuf_adds (&text, "nsexec: affinity: ");
+    sched_mask_text (cpus->initial, &text);
+    if (!text.failed)
+        r->env->note (LOG_DEBUG, text.s);
+}
+
 /* For --debug: each of the parent's rows, when it begins. The child says nothing: between clone and
  * execve nothing is written but its last word. */
 static void tell_step (const struct run *r, const struct step *s)
 {
-    char text[128];
     int64_t at = us_now () - r->begun;
+    char text[192];
+    const char *known;
 
     if (!r->env->note || !s->undo)
         return;
-    (void)snprintf (text, sizeof text, "+%lld.%03lld ms: step %s", (long long)(at / 1000),
-                    (long long)(at % 1000), s->name);
+    known = runc_words (s->name, r->exec != NULL);
+    (void)snprintf (text, sizeof text, "+%lld.%03lld ms: step %s%s%s", (long long)(at / 1000),
+                    (long long)(at % 1000), s->name, known ? ": " : "", known ?: "");
     r->env->note (LOG_DEBUG, text);
+    if (r->exec && strcmp (s->name, "clone") == 0)
+        tell_affinity (r);
 }
 
 /* One row: act, then ask the kernel. A check that fails is an error like any other. */
@@ -299,10 +334,9 @@ static void child_execute (struct run *r, struct err *e)
 
     (void)execve (r->executable, p->args, p->env);
     if (errno == ENOENT) /* the file was there a moment ago */
-        (void)err_set (
-            e, ENOENT,
-            "exec: \"%s\": no such file or directory: its interpreter or loader is missing",
-            p->args[0]);
+        (void)err_set (e, ENOENT,
+                       "exec %s: no such file or directory: its interpreter or loader is missing",
+                       p->args[0]);
     else
         (void)program_error (p->args[0], errno, e);
 }

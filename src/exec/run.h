@@ -173,6 +173,9 @@ int decide_limit_error (const struct run *r, int result, struct err *e);
 /* Once the container is there: what was changed, as one info line. */
 void decide_note (const struct run *r);
 
+/* parent.c: goes on as the sealed copy of this program, from the start, if this is not that yet. */
+int run_seal (struct run *r, struct err *e);
+
 /* exec.c: rows of the parent's list, where exec differs from create. */
 int exec_load (struct run *r, struct err *e);
 int exec_plan (struct run *r, struct err *e);

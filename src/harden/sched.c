@@ -211,6 +211,21 @@ int sched_set_affinity (pid_t pid, const char *list, struct err *e)
     return 0;
 }
 
+void sched_mask_text (const char *list, struct strbuf *out)
+{
+    struct cpus cpus = { 0 };
+    struct err ignored = { 0 };
+    size_t top = ARRAY_LEN (cpus.bits) - 1;
+
+    if (parse_list (list, "/process/execCPUAffinity", CPUS_MAX, cpus.bits, &ignored) < 0)
+        return; /* said where it is used */
+    while (top > 0 && cpus.bits[top] == 0)
+        top--;
+    strbuf_addf (out, "0x%lx", cpus.bits[top]);
+    while (top-- > 0)
+        strbuf_addf (out, "%016lx", cpus.bits[top]);
+}
+
 /* ---- personality ---- */
 
 #define PERSONALITY_READ 0xffffffffUL
@@ -262,7 +277,7 @@ int mempolicy_prepare (const struct oci_memory_policy *mp, struct mempolicy *ret
     if (has_nodes)
         r = parse_list (mp->nodes, "/linux/memoryPolicy/nodes", MEMPOLICY_MAX_NODES, m.nodes, e);
     if (r < 0)
-        return r;
+        return err_add (e, "invalid memory policy nodes");
     if (m.mode == MPOL_PREFERRED && !has_nodes)
         m.mode = MPOL_LOCAL; /* the same thing, and the name by which the kernel shows it */
     for (size_t i = 0; i < mp->n_flags; i++)

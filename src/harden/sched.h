@@ -5,6 +5,7 @@
  */
 #include <sys/types.h>
 
+#include "libocispec/strbuf.h"
 #include "plan/plan.h"
 
 /* process.scheduler of PID (0: the caller): sched_setattr(2). */
@@ -21,6 +22,9 @@ int sched_reset_affinity (pid_t pid, struct err *e);
 /* Parent: CPUS is a list such as "0-3,7". PID 0 is the caller. Errors name
  * "/process/execCPUAffinity". */
 int sched_set_affinity (pid_t pid, const char *cpus, struct err *e);
+
+/* CPUS as the kernel's mask in hexadecimal, "0x6" for "1-2", for a log. */
+void sched_mask_text (const char *cpus, struct strbuf *out);
 
 int personality_set (unsigned long domain, struct err *e);
 int personality_check (unsigned long domain, struct err *e);

@@ -92,6 +92,7 @@ struct plan_process {
     uint16_t rows, cols;       /* 0: leave */
     uint64_t caps[CAPS_COUNT]; /* bit N = capability number N */
     uint64_t caps_withheld;    /* asked for, but the caller has them not to give */
+    uint64_t ambient_withheld; /* asked to be ambient, but not both permitted and inheritable */
     bool no_new_privs;
     const struct plan_rlimit *rlimits;
     size_t n_rlimits;

@@ -165,6 +165,10 @@ static void build_caps (uint64_t givable, const struct oci_capabilities *c,
         ret->caps[set] &= givable;
         ret->caps_withheld |= all & ~givable;
     }
+    /* The kernel's rule (capabilities(7)); the spec wants a warning, not an error. */
+    all = ret->caps[CAPS_AMBIENT];
+    ret->caps[CAPS_AMBIENT] &= ret->caps[CAPS_PERMITTED] & ret->caps[CAPS_INHERITABLE];
+    ret->ambient_withheld = all & ~ret->caps[CAPS_AMBIENT];
 }
 
 /* ---- limits ---- */

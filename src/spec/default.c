@@ -15,7 +15,7 @@
 
 #define CAPS "CAP_AUDIT_WRITE", "CAP_KILL", "CAP_NET_BIND_SERVICE"
 
-static const struct oci_user root_user = { 0 };
+static const struct oci_user root_user = { .has_gid = true };
 
 /* Nothing inheritable or ambient: CVE-2022-29162. */
 static const struct oci_capabilities capabilities = {
@@ -103,10 +103,27 @@ static const struct oci_mount rootless_mounts[] = {
 /* ---- linux ---- */
 
 static const struct oci_namespace namespaces[] = {
-    { .type = OCI_NS_PID },  { .type = OCI_NS_NETWORK }, { .type = OCI_NS_IPC },
-    { .type = OCI_NS_UTS },  { .type = OCI_NS_MOUNT },   { .type = OCI_NS_CGROUP },
-    { .type = OCI_NS_USER }, /* last: rootless only */
+    { .type = OCI_NS_PID },    { .type = OCI_NS_NETWORK }, { .type = OCI_NS_IPC },
+    { .type = OCI_NS_UTS },    { .type = OCI_NS_MOUNT },   { .type = OCI_NS_USER },
+    { .type = OCI_NS_CGROUP },
 };
+
+static bool wants_namespace (const struct spec_default_options *o, int type)
+{
+    return (type != OCI_NS_USER || o->rootless) && (type != OCI_NS_CGROUP || o->cgroup_namespace);
+}
+
+static int choose_namespaces (const struct spec_default_options *o, struct arena *a,
+                              struct oci_linux *l)
+{
+    struct oci_namespace *chosen = arena_calloc (a, ARRAY_LEN (namespaces), sizeof *chosen);
+
+    l->namespaces = chosen;
+    for (size_t i = 0; chosen && i < ARRAY_LEN (namespaces); i++)
+        if (wants_namespace (o, namespaces[i].type))
+            chosen[l->n_namespaces++] = namespaces[i];
+    return chosen ? 0 : -1;
+}
 
 /* The default devices stay allowed; the runtime adds them. */
 static const struct oci_device_cgroup deny_all[] = { { .allow = false, .access = "rwm" } };
@@ -118,12 +135,10 @@ static const struct oci_linux_resources resources = { ARRAY (devices, deny_all) 
 
 static const struct oci_linux linux_part = {
     .resources = &resources,
-    .namespaces = namespaces,
-    .n_namespaces = ARRAY_LEN (namespaces) - 1,
     LINUX_COMMON,
 };
 
-static const struct oci_linux rootless_linux = { ARRAY (namespaces, namespaces), LINUX_COMMON };
+static const struct oci_linux rootless_linux = { LINUX_COMMON };
 
 /* ---- the whole ---- */
 
@@ -135,7 +150,6 @@ static const struct oci_config config = {
     .process = &process,
     .hostname = "agentrt",
     ARRAY (mounts, mounts),
-    .linux_ = &linux_part,
 };
 
 static const struct oci_id_mapping *map_root_to (uint32_t id, struct arena *a)
@@ -155,14 +169,16 @@ const struct oci_config *spec_default (const struct spec_default_options *o, str
     if (!c || !l)
         return NULL;
     *c = config;
+    *l = o->rootless ? rootless_linux : linux_part;
+    c->linux_ = l;
+    if (choose_namespaces (o, a, l) < 0)
+        return NULL;
     if (!o->rootless)
         return c;
-    *l = rootless_linux;
     l->uid_mappings = map_root_to (o->uid, a);
     l->gid_mappings = map_root_to (o->gid, a);
     l->n_uid_mappings = l->n_gid_mappings = 1;
     c->mounts = rootless_mounts;
     c->n_mounts = ARRAY_LEN (rootless_mounts);
-    c->linux_ = l;
     return l->uid_mappings && l->gid_mappings ? c : NULL;
 }

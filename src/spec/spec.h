@@ -39,6 +39,7 @@ int spec_check_process (const struct oci_process *p, const char *at, struct err 
  * In the arena; NULL when memory is out. */
 struct spec_default_options {
     bool rootless;
+    bool cgroup_namespace;
     uint32_t uid, gid; /* of the caller; rootless only */
 };
 const struct oci_config *spec_default (const struct spec_default_options *o, struct arena *a);

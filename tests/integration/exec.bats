@@ -242,6 +242,46 @@ ex ()
     gone
 }
 
+@test "capabilities: --cap is ambient where the config has it inheritable" {
+    gone
+    edit '.process.capabilities = {bounding: ["CAP_KILL", "CAP_SYSLOG"], permitted: ["CAP_KILL"],
+        effective: ["CAP_KILL"], inheritable: ["CAP_SYSLOG"], ambient: []}'
+    running
+    ex --cap CAP_SYSLOG "$ID" grep -E '^CapAmb' /proc/self/status
+    eq "$output" $'CapAmb:\t0000000400000000'
+    ex --cap CAP_CHOWN "$ID" grep -E '^CapAmb' /proc/self/status
+    match "$output" "can't raise ambient capability CAP_CHOWN: "
+    match "$output" 'CapAmb:.0{16}'
+    gone
+}
+
+@test "--process: a pipe, which can be read only once" {
+    # Not sealed yet, the runtime starts over as its own copy.
+    ex --process <(echo '{"cwd": "/", "args": ["/bin/echo", "once"]}') "$ID"
+    rc 0
+    eq "$output" once
+    gone
+}
+
+@test "--debug: the CPUs that it begins on, and runc's words" {
+    echo '{"cwd": "/", "args": ["/bin/true"], "execCPUAffinity": {"initial": "0-1"}}' >"$TMP/p"
+    try rt --debug exec --process "$TMP/p" "$ID"
+    rc 0
+    match "$output" 'nsexec: affinity: 0x3"'
+    match "$output" 'nsexec container setup"'
+    match "$output" 'setns_init: about to exec"'
+    gone
+}
+
+@test "a program whose interpreter is missing" {
+    printf '#!/no/such/sh\n' >"$BUNDLE/rootfs/srv/run"
+    chmod 755 "$BUNDLE/rootfs/srv/run"
+    ex "$ID" /srv/run
+    rc 255
+    match "$output" 'exec /srv/run: no such file or directory: its interpreter'
+    gone
+}
+
 @test "no_new_privs: kept when the container has it, added on request" {
     ex "$ID" grep NoNewPrivs /proc/self/status
     match "$output" '1$'

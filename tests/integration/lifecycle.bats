@@ -251,6 +251,21 @@ pids_are ()
     rt delete "$ID"
 }
 
+@test "kill KILL takes what an ended init left where there is no pid namespace of its own" {
+    without_ns pid
+    script 'sleep 1001 & exit 0'
+    created
+    rt start "$ID"
+    wait_for 5 is_status stopped "$ID"
+    try rt kill "$ID" TERM
+    refused 'container not running'
+    rt kill "$ID" KILL
+    wait_for 5 pids_are 0
+    try rt kill "$ID" KILL
+    refused 'container not running'
+    rt delete "$ID"
+}
+
 @test "delete: takes what an ended init left where there is no pid namespace of its own" {
     without_ns pid
     script 'sleep 1001 & exit 0'

@@ -240,8 +240,8 @@ three_processes ()
     args true
     try rt --debug run -b "$BUNDLE" "$ID"
     rc 0
-    match "$output" 'agentrt: debug: \+[0-9]+\.[0-9]{3} ms: step load$'
-    match "$output" 'agentrt: debug: \+[0-9]+\.[0-9]{3} ms: step hand_over$'
+    match "$output" 'level=debug msg="\+[0-9]+\.[0-9]{3} ms: step load"$'
+    match "$output" 'level=debug msg="\+[0-9]+\.[0-9]{3} ms: step hand_over: '
     # Those before the sealed copy of the program runs are done twice.
     eq "$(grep -o 'step [a-z_]*' <<<"$output" | sort | uniq -d |
         grep -vxE 'step (load|policy|plan|seal)')" ""
@@ -261,4 +261,24 @@ three_processes ()
     mkdir -p "$ROOT"
     try rt kill "$ID"
     refused "container does not exist: '$ID' \(in the state root '$ROOT'\)"
+}
+
+@test "help has runc's form, and tells an unknown topic" {
+    for line in '' run exec; do
+        # shellcheck disable=SC2086
+        try rt $line --help
+        rc 0
+        eq "${output%%$'\n'*}" NAME:
+        match "$output" $'\n'"  agentrt ${line:+$line }- "
+    done
+    try rt nonsense -h
+    refused "No help topic for 'nonsense'"
+}
+
+@test "spec: a cgroup namespace where the host is on cgroup v2, as runc's spec" {
+    rm "$BUNDLE/config.json"
+    rt spec -b "$BUNDLE"
+    want=false
+    [ "$(stat -fc %t /sys/fs/cgroup)" != 63677270 ] || want=true
+    eq "$(jq '.linux.namespaces | any (.type == "cgroup")' "$BUNDLE/config.json")" $want
 }

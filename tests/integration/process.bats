@@ -426,6 +426,24 @@ CapBnd:0000000000000021
 CapAmb:0000000000000020'
 }
 
+@test "capabilities: ambient ones that are not inheritable are left out with a warning" {
+    edit '.process.capabilities = {bounding: ["CAP_CHOWN", "CAP_KILL"],
+        permitted: ["CAP_CHOWN", "CAP_KILL"], effective: ["CAP_CHOWN", "CAP_KILL"],
+        inheritable: ["CAP_KILL"], ambient: ["CAP_CHOWN", "CAP_KILL"]}'
+    caps
+    match "$output" "warning: can't raise ambient capability CAP_CHOWN: "
+    match "$output" 'CapAmb:0000000000000020'
+}
+
+@test "user: without a gid it is 0; a uid is required" {
+    edit '.process.user = {"uid": 1000}'
+    inside 'id -u; id -g'
+    eq "$output" $'1000\n0'
+    edit '.process.user = {"gid": 0}'
+    inside true
+    refused '/process/user/uid: required'
+}
+
 @test "capabilities: absent and empty mean none, also for root" {
     for c in null '{}' '{"bounding":[],"effective":[],"inheritable":[],"permitted":[],"ambient":[]}'; do
         edit --argjson c "$c" 'if $c then .process.capabilities = $c

@@ -186,7 +186,9 @@ static const struct oci_mount *mount_at (const struct oci_config *c, const char 
 
 static void check_default (bool rootless)
 {
-    const struct spec_default_options o = { .rootless = rootless, .uid = 1000, .gid = 1001 };
+    const struct spec_default_options o = {
+        .rootless = rootless, .cgroup_namespace = true, .uid = 1000, .gid = 1001
+    };
     AUTO_ARENA a = { 0 };
     AUTO_STRBUF b = { 0 };
     struct err e = { 0 };
