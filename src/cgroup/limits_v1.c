@@ -189,5 +189,6 @@ void limits_v1 (struct limits *l, const struct oci_linux_resources *res)
     if (res->network)
         add_network (l, res->network);
     if (res->n_unified > 0)
-        limit_refuse (l, "", "unified", "this host's controllers are on cgroup v1");
+        limit_refuse (l, "", "unified",
+                      "invalid configuration: this host's controllers are on cgroup v1");
 }

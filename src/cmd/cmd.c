@@ -178,6 +178,17 @@ int print_text (const struct strbuf *text, struct err *e)
     return 0;
 }
 
+/* `runc NAME -h` asks for a help topic, in its words. */
+static int unknown_command (const struct args *args, const char *program, struct err *e)
+{
+    const char *name = args->operands[0];
+    const char *next = args->n > 1 ? args->operands[1] : "";
+
+    if (strcmp (next, "-h") == 0 || strcmp (next, "--help") == 0)
+        return err_set (e, EINVAL, "No help topic for '%s'", name);
+    return err_set (e, EINVAL, "unknown command '%s': see %s --help", name, program);
+}
+
 static int run_line (struct call *c, struct globals *g, int *ret_status, struct err *e)
 {
     const struct command *command;
@@ -198,8 +209,7 @@ static int run_line (struct call *c, struct globals *g, int *ret_status, struct 
         return err_set (e, EINVAL, "no command given: see %s --help", c->program);
     command = cmd_find (args.operands[0]);
     if (!command)
-        return err_set (e, EINVAL, "unknown command '%s': see %s --help", args.operands[0],
-                        c->program);
+        return unknown_command (&args, c->program, e);
     c->operands = args.operands;
     return run_command (command, c, ret_status, e);
 }

@@ -1,4 +1,4 @@
-/* help: the usage, made of the option tables alone. */
+/* help: the usage, made of the option tables alone, in the form of runc's. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void print_option (FILE *out, const struct opt *o)
 
 static void print_options (FILE *out, const struct args_rule *rule)
 {
-    (void)fputs ("\nOptions:\n", out);
+    (void)fputs ("\nOPTIONS:\n", out);
     for (size_t t = 0; t < ARGS_TABLES && rule->tables[t]; t++)
         for (const struct opt *o = rule->tables[t]; o->name; o++)
             if (o->help)
@@ -43,17 +43,20 @@ static void print_options (FILE *out, const struct args_rule *rule)
 
 void help_command (FILE *out, const char *program, const struct command *c)
 {
-    (void)fprintf (out, "Usage: %s [GLOBAL OPTIONS] %s [OPTIONS]%s%s\n\n%s.\n", program, c->name,
-                   *c->rule.usage ? " " : "", c->rule.usage, c->summary);
+    (void)fprintf (out,
+                   "NAME:\n  %s %s - %s\n\n"
+                   "USAGE:\n  %s [GLOBAL OPTIONS] %s [OPTIONS]%s%s\n",
+                   program, c->name, c->summary, program, c->name, *c->rule.usage ? " " : "",
+                   c->rule.usage);
     print_options (out, &c->rule);
 }
 
 void help_all (FILE *out, const char *program)
 {
     (void)fprintf (out,
-                   "Usage: %s [OPTIONS] COMMAND [ARGUMENTS]\n\n"
-                   "Runs OCI containers.\n\nCommands:\n",
-                   program);
+                   "NAME:\n  %s - Open Container Initiative runtime\n\n"
+                   "USAGE:\n  %s [OPTIONS] COMMAND [ARGUMENTS]\n\nCOMMANDS:\n",
+                   program, program);
     for (size_t i = 0; commands[i]; i++)
         (void)fprintf (out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
     print_options (out, &global_rule);
@@ -70,7 +73,7 @@ static int run_help (const struct call *c, struct err *e)
     }
     command = cmd_find (c->operands[0]);
     if (!command)
-        return err_set (e, EINVAL, "unknown command '%s'", c->operands[0]);
+        return err_set (e, EINVAL, "No help topic for '%s'", c->operands[0]);
     help_command (stdout, c->program, command);
     return 0;
 }

@@ -135,8 +135,9 @@ static int print_json (const struct list *list, struct err *e)
 {
     AUTO_STRBUF out = {};
 
-    if (oci_emit_list (&oci_state_type, list->states, list->n, OCI_PRETTY, &out, e) < 0)
+    if (oci_emit_list (&oci_state_type, list->states, list->n, OCI_COMPACT, &out, e) < 0)
         return -e->code;
+    strbuf_adds (&out, "\n");
     return print_text (&out, e);
 }
 

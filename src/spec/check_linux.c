@@ -169,6 +169,20 @@ static const enum nodes nodes_of_mode[] = {
     [OCI_MPOL_LOCAL] = NODES_NONE,
 };
 
+/* LIST is one by spec_is_list. */
+static unsigned long long count_nodes (const char *list)
+{
+    unsigned long long n = 0;
+
+    for (char *at = NULL; *list; list = *at ? at + 1 : at) {
+        unsigned long long first = strtoull (list, &at, 10);
+        unsigned long long last = *at == '-' ? strtoull (at + 1, &at, 10) : first;
+
+        n += last - first + 1;
+    }
+    return n;
+}
+
 static int check_memory_policy (const struct oci_linux *l, struct err *e)
 {
     const struct oci_memory_policy *m = l->memory_policy;
@@ -176,14 +190,16 @@ static int check_memory_policy (const struct oci_linux *l, struct err *e)
 
     if (!m)
         return 0;
+    if (has_nodes && !spec_is_list (m->nodes))
+        return err_set (e, EINVAL, "/linux/memoryPolicy/nodes: not a node list");
     if (has_nodes && nodes_of_mode[m->mode] == NODES_NONE)
-        return err_set (e, EINVAL, "/linux/memoryPolicy/nodes: %s takes none",
-                        oci_enum_name (&oci_memory_mode_enum, m->mode));
+        return err_set (e, EINVAL,
+                        "/linux/memoryPolicy/nodes: %s takes none: mode requires 0 nodes but got "
+                        "%llu",
+                        oci_enum_name (&oci_memory_mode_enum, m->mode), count_nodes (m->nodes));
     if (!has_nodes && nodes_of_mode[m->mode] == NODES_MUST)
         return err_set (e, EINVAL, "/linux/memoryPolicy/nodes: required for %s",
                         oci_enum_name (&oci_memory_mode_enum, m->mode));
-    if (has_nodes && !spec_is_list (m->nodes))
-        return err_set (e, EINVAL, "/linux/memoryPolicy/nodes: not a node list");
     return 0;
 }
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -32,6 +33,20 @@ static int open_config (int dir, const char *name, struct err *e)
     return TAKE_FD (fd);
 }
 
+/* What is wrong with these is said in the words that runc's users know, before where it is. */
+static int fail_parse (const char *name, struct err *e)
+{
+    static const char *const known[][2] = {
+        { "/linux/memoryPolicy/mode", "invalid memory policy mode" },
+        { "/linux/memoryPolicy/flags", "invalid memory policy flag" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (known); i++)
+        if (strncmp (e->msg, known[i][0], strlen (known[i][0])) == 0)
+            (void)err_add (e, "%s", known[i][1]);
+    return err_add (e, "%s", name);
+}
+
 int spec_load (int bundle_dir, const char *name, struct arena *a, const struct oci_config **ret,
                struct oci_parse_info *info, struct err *e)
 {
@@ -45,7 +60,7 @@ int spec_load (int bundle_dir, const char *name, struct arena *a, const struct o
     if (fd_read_all (fd, name, OCI_MAX_BYTES, a, &text, &len, e) < 0)
         return -e->code;
     if (oci_parse (&oci_config_type, text, len, a, &doc, info, e) < 0)
-        return err_add (e, "%s", name);
+        return fail_parse (name, e);
     *ret = doc;
     return 0;
 }

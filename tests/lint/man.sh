@@ -9,7 +9,7 @@ MAN=$TOP/docs/man
 # shown_options: from a help text, "--name" and "-x", one a line.
 shown_options ()
 {
-    sed -n '/^Options:/,/^$/p' | sed -nE 's/^ {2,6}((-[A-Za-z]), )?(--[a-z-]+).*/\2 \3/p' |
+    sed -n '/^OPTIONS:/,/^$/p' | sed -nE 's/^ {2,6}((-[A-Za-z]), )?(--[a-z-]+).*/\2 \3/p' |
         tr ' ' '\n' | grep . | sort
 }
 
@@ -31,7 +31,7 @@ differ ()
 
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 "$AGENTRT" --help >"$tmp/help" 2>&1
-commands=$(sed -n '/^Commands:/,/^$/p' "$tmp/help" | awk 'NF > 1 { print $1 }')
+commands=$(sed -n '/^COMMANDS:/,/^$/p' "$tmp/help" | awk 'NF > 1 { print $1 }')
 check "there are commands" "$([ -n "$commands" ] || echo none)"
 check "agentrt.1 has the global options" "$(differ "$MAN/agentrt.1" <"$tmp/help")"
 check "agentrt.1 names all commands" "$(for c in $commands; do

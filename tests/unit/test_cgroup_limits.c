@@ -217,7 +217,8 @@ static void test_unified (void)
            "memory.high=max\nio.max=8:0 rbps=1\nio.max=8:16 rbps=2\ncgroup.max.depth=3\n",
            "v2 unified");
     is_v1 (&(struct oci_linux_resources){ .unified = good, .n_unified = 1 },
-           "unified: this host's controllers are on cgroup v1\n", "v1 unified");
+           "unified: invalid configuration: this host's controllers are on cgroup v1\n",
+           "v1 unified");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         AUTO_ARENA a = { 0 };
         struct limits l = { .a = &a };
