@@ -408,9 +408,7 @@ static int child_seccomp_floor_check (struct run *r, struct err *e)
 
 static int child_seccomp_early (struct run *r, struct err *e)
 {
-    int none;
-
-    return seccomp_install (&r->filter, &none, e);
+    return listener_install_filter (r, e);
 }
 
 static int child_seccomp_early_check (struct run *r, struct err *e)
@@ -420,9 +418,7 @@ static int child_seccomp_early_check (struct run *r, struct err *e)
 
 static int child_seccomp (struct run *r, struct err *e)
 {
-    int none;
-
-    return seccomp_install (&r->filter, &none, e);
+    return listener_install_filter (r, e);
 }
 #define child_seccomp_check check_nothing
 

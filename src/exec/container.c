@@ -153,9 +153,14 @@ static int init_is_held (const void *data, struct err *e)
     return 0;
 }
 
+static int hand_over (const void *data, int fd, struct err *e)
+{
+    return agent_hand_over (data, fd, e);
+}
+
 static int start (struct run *r, struct err *e)
 {
-    const struct state_gate_watch watch = { init_is_held, r };
+    const struct state_gate_watch watch = { init_is_held, hand_over, r };
     int result = require_created (r, e);
 
     if (result == 0)

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "exec/run.h"
 #include "exec/sync.h"
+#include "plan/steps.h"
 #include "tty/tty.h"
 
 /* ---- the child outside ---- */
@@ -99,12 +100,21 @@ static int adopt (struct run *r, pid_t pid, struct err *e)
     return 0;
 }
 
+/* Without no_new_privs a filter that asks an agent is loaded early. A child that ends without a
+ * word is described by how it ended. */
+static int await_end (const struct run *r, int child, struct err *e)
+{
+    int result = r->listener_page ? listener_fetch (r, child, e) : 0;
+
+    return result < 0 && result != -EPIPE ? result : run_await (r, child, e);
+}
+
 /* R's pid and pidfd, which are the child's, become the process's. */
 static int exchange (struct run *r, struct err *e)
 {
     AUTO_FD child = TAKE_FD (r->pidfd);
     struct err other;
-    int result = run_await (r, child, e);
+    int result = await_end (r, child, e);
 
     if (result < 0)
         (void)syscall (SYS_pidfd_send_signal, child, SIGKILL, NULL, 0); /* ended already is fine */
@@ -128,9 +138,12 @@ int enter_clone (struct run *r, struct err *e)
     if (page == MAP_FAILED)
         return err_sys (e, "map memory for a pid");
     r->entered = page;
-    result = clone_child (r, 0, SIGCHLD, e);
+    result = plan_wants_early_listener (&r->plan) ? listener_page_make (r, e) : 0;
+    if (result == 0)
+        result = clone_child (r, 0, SIGCHLD, e);
     if (result == 0)
         result = exchange (r, e);
+    listener_page_free (r);
     (void)munmap (page, sizeof *r->entered);
     r->entered = NULL;
     return result;

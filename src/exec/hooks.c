@@ -33,13 +33,12 @@ static const char *hook_cwd (const struct run *r, int kind)
 static int confine (const void *data, struct err *e)
 {
     const struct run *r = data;
-    int none;
     int result = rlimit_set (&r->plan.process, 0, e);
 
     if (result == 0 && plan_wants_seccomp_floor (&r->plan))
         result = strict_install (e);
     if (result == 0 && plan_wants_seccomp (&r->plan))
-        result = seccomp_install (&r->filter, &none, e);
+        result = listener_install_filter (r, e);
     return result;
 }
 

@@ -215,6 +215,19 @@ static void undo_prepare (struct run *r)
     ns_fds_close (&r->ns);
 }
 
+/* ---- agent ---- */
+static int parent_agent (struct run *r, struct err *e)
+{
+    return agent_look (r->plan.seccomp, e);
+}
+
+static int parent_agent_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the act is a look, and the connection is made when there is something to send */
+}
+
 /* ---- intent ---- */
 static int parent_intent (struct run *r, struct err *e)
 {

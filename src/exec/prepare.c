@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "exec/run.h"
 #include "exec/sync.h"
 #include "tty/tty.h"
@@ -34,11 +36,19 @@ static int open_cache (int root_dir)
 static int prepare_filter (struct run *r, struct err *e)
 {
     AUTO_FD cache = -1;
+    char text[64];
+    int result;
 
     if (!r->plan.seccomp)
         return 0;
     cache = open_cache (r->root_dir);
-    return seccomp_prepare (r->plan.seccomp, cache, r->arena, &r->filter, e);
+    result = seccomp_prepare (r->plan.seccomp, cache, r->arena, &r->filter, e);
+    if (result < 0)
+        return result;
+    (void)snprintf (text, sizeof text, "seccomp filter flags: %u", r->filter.flags);
+    if (r->env->note)
+        r->env->note (LOG_DEBUG, text);
+    return 0;
 }
 
 /* Who gets the terminal: an engine's socket, or this command when it stays in the foreground. */

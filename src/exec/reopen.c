@@ -46,6 +46,7 @@ int run_read_config (struct run *r, struct err *e)
         return result;
     r->plan.config = r->config;
     r->plan.hooks = r->config->hooks;
+    r->plan.seccomp = r->config->linux_ ? r->config->linux_->seccomp : NULL;
     return 0;
 }
 

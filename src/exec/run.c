@@ -114,11 +114,43 @@ int run_await (const struct run *r, int fd, struct err *e)
     return 0;
 }
 
+/* A filter of the child asks an agent: it waits until that one has FD, which is closed here. */
+static int serve_listener (const struct run *r, int fd, struct err *e)
+{
+    AUTO_FD listener = fd;
+    int result = agent_hand_over (r, listener, e);
+
+    return result < 0 ? result : sync_send (r->sync, SYNC_GO, e);
+}
+
 int run_expect (const struct run *r, int want, struct err *e)
 {
-    int result = run_await (r, r->sync, e);
+    int fd = -1;
+    int result;
 
-    return result < 0 ? result : sync_expect (r->sync, (enum sync_type)want, e);
+    do {
+        result = run_await (r, r->sync, e);
+        if (result == 0)
+            result = sync_expect_or_fd (r->sync, (enum sync_type)want, &fd, e);
+        if (result == 0 && fd >= 0)
+            result = serve_listener (r, fd, e);
+    } while (result == 0 && fd >= 0 && want != SYNC_LISTENER);
+    return result;
+}
+
+static int expect_exec (const struct run *r, struct err *e)
+{
+    int fd = -1;
+    int result;
+
+    do {
+        result = run_await (r, r->sync, e);
+        if (result == 0)
+            result = sync_exec_result (r->sync, &fd, e);
+        if (result == 0 && fd >= 0)
+            result = serve_listener (r, fd, e);
+    } while (result == 0 && fd >= 0);
+    return result;
 }
 
 /* The end of the message's descriptor is either execve's doing or the end of the process. A filter
@@ -141,9 +173,7 @@ int run_await_exec (const struct run *r, struct err *e)
     int result = run_expect (r, SYNC_EXECUTING, e);
 
     if (result == 0)
-        result = run_await (r, r->sync, e);
-    if (result == 0)
-        result = sync_exec_result (r->sync, e);
+        result = expect_exec (r, e);
     return result < 0 ? result : describe_no_exec (r, e);
 }
 

@@ -70,6 +70,7 @@ struct run {
     uint64_t join_flags; /* exec: CLONE_NEW* of its namespaces that are not ours */
     struct mempolicy mempolicy;
     pid_t *entered; /* exec: shared memory where the kernel writes the pid of the process */
+    struct listener_page *listener_page; /* exec: see listener_fetch; NULL: not needed */
 
     int signals; /* signalfd of TERM, INT, HUP and QUIT, where they are not ignored; else -1 */
 
@@ -136,7 +137,8 @@ int clone_child (struct run *r, uint64_t more_flags, uint64_t exit_signal, struc
 /* run.c, in the parent. Waits until FD is readable or its other end has gone; -EINTR after a signal
  * that asks this command to end. */
 int run_await (const struct run *r, int fd, struct err *e);
-/* Waits so for a message of the child; and for what its execve does, see sync.h. */
+/* Waits so for a message of the child, serving what comes before: see sync.h; and for what its
+ * execve does. */
 int run_expect (const struct run *r, int want, struct err *e);
 int run_await_exec (const struct run *r, struct err *e);
 /* E says how the child behind PIDFD, which ended without a word, ended. */
@@ -190,6 +192,18 @@ int run_kill_all (struct run *r, struct err *e);
 bool run_poststop_is_due (const struct run *r);
 /* Kills what is left, removes the cgroup, runs the poststop hooks, removes the state. */
 int run_destroy (struct run *r, struct err *e);
+
+/* listener.c, in the child: loads the filter; the descriptor of its notifications, if it has any,
+ * goes to the runtime, and from there to the agent, before this returns. */
+int listener_install_filter (const struct run *r, struct err *e);
+/* exec without no_new_privs: the child stays outside of the pid namespace that its children will be
+ * in, and therefore can have no thread. So the runtime fetches the descriptor, from CHILD. */
+int listener_page_make (struct run *r, struct err *e);
+void listener_page_free (struct run *r);
+int listener_fetch (const struct run *r, int child, struct err *e);
+/* agent.c, in the runtime. The agent of the filter can be there; and gets listener FD. */
+int agent_look (const struct oci_linux_seccomp *s, struct err *e);
+int agent_hand_over (const struct run *r, int fd, struct err *e);
 
 /* wait.c: foreground. Waits for the child, forwards signals, serves its terminal; *RET is what the
  * command exits with. */

@@ -1,9 +1,13 @@
 #include "exec/sync.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
 
 struct sync_message {
     int type;
@@ -33,24 +37,24 @@ int sync_console_pair (int *ret_parent, int *ret_child, struct err *e)
     return make_pair (SOCK_STREAM, ret_parent, ret_child, e);
 }
 
-static int send_message (int sock, const struct sync_message *m)
-{
-    ssize_t n;
-
-    do
-        n = send (sock, m, sizeof *m, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)sizeof *m ? 0 : -(errno ?: EIO);
-}
-
-int sync_send (int sock, enum sync_type type, struct err *e)
+static int send_message (int sock, enum sync_type type, int fd, struct err *e)
 {
     struct sync_message m = { .type = type };
-    int r = send_message (sock, &m);
+    int r = fd_send (sock, &m, sizeof m, fd);
 
     return r < 0 ? err_set (e, EPIPE, "the other side of the set-up ended (%s)",
                             strerrordesc_np (-r) ?: "unknown error")
                  : 0;
+}
+
+int sync_send (int sock, enum sync_type type, struct err *e)
+{
+    return send_message (sock, type, -1, e);
+}
+
+int sync_send_listener (int sock, int fd, struct err *e)
+{
+    return send_message (sock, SYNC_LISTENER, fd, e);
 }
 
 void sync_send_error (int sock, const struct err *failure)
@@ -65,15 +69,13 @@ void sync_send_error (int sock, const struct err *failure)
 }
 
 /* 1: a message, 0: end of file. */
-static int receive (int sock, int flags, struct sync_message *ret, struct err *e)
+static int receive (int sock, struct sync_message *ret, int *ret_fd, struct err *e)
 {
-    ssize_t n;
+    ssize_t n = fd_recv (sock, ret, sizeof *ret, ret_fd);
 
-    do
-        n = recv (sock, ret, sizeof *ret, flags);
-    while (n < 0 && errno == EINTR);
-    if (n == 0 || (n < 0 && errno == ECONNRESET))
+    if (n == 0 || n == -ECONNRESET)
         return 0;
+    errno = (int)-n;
     if (n < 0)
         return err_sys (e, "read from the other side of the set-up");
     if (n != (ssize_t)sizeof *ret)
@@ -82,31 +84,57 @@ static int receive (int sock, int flags, struct sync_message *ret, struct err *e
     return 1;
 }
 
-int sync_expect (int sock, enum sync_type want, struct err *e)
+/* What M, which is not what belongs here, says. */
+static int unexpected (const struct sync_message *m, int want, struct err *e)
+{
+    if (m->type == SYNC_ERROR) {
+        *e = m->err;
+        return -(m->err.code ?: EIO);
+    }
+    return err_set (e, EPROTO, "the other side of the set-up sent %d where %d belongs", m->type,
+                    want);
+}
+
+int sync_expect_or_fd (int sock, enum sync_type want, int *ret_fd, struct err *e)
 {
     struct sync_message m;
-    int r = receive (sock, 0, &m, e);
+    AUTO_FD fd = -1;
+    int r = receive (sock, &m, &fd, e);
 
+    *ret_fd = -1;
     if (r < 0)
         return r;
     if (r == 0)
         return err_set (e, EPIPE, "the other side of the set-up ended");
-    if (m.type == SYNC_ERROR) {
-        *e = m.err;
-        return -(m.err.code ?: EIO);
-    }
-    if (m.type != (int)want)
-        return err_set (e, EPROTO, "the other side of the set-up sent %d where %d belongs", m.type,
-                        (int)want);
+    if (m.type != (int)want && (m.type != SYNC_LISTENER || fd < 0))
+        return unexpected (&m, (int)want, e);
+    *ret_fd = TAKE_FD (fd);
     return 0;
+}
+
+int sync_expect (int sock, enum sync_type want, struct err *e)
+{
+    int fd;
+    int r = sync_expect_or_fd (sock, want, &fd, e);
+
+    cleanup_fd (&fd);
+    return r == 0 && fd >= 0 ? err_set (e, EPROTO, "a descriptor came that nobody waits for") : r;
+}
+
+static bool is_waiting (int sock)
+{
+    struct pollfd p = { .fd = sock, .events = POLLIN };
+
+    return poll (&p, 1, 0) > 0;
 }
 
 bool sync_pending_error (int sock, struct err *e)
 {
     struct sync_message m;
     struct err ignored;
+    AUTO_FD fd = -1;
 
-    while (receive (sock, MSG_DONTWAIT, &m, &ignored) > 0) {
+    while (is_waiting (sock) && receive (sock, &m, &fd, &ignored) > 0) {
         if (m.type != SYNC_ERROR)
             continue;
         *e = m.err;
@@ -115,13 +143,17 @@ bool sync_pending_error (int sock, struct err *e)
     return false;
 }
 
-int sync_exec_result (int sock, struct err *e)
+int sync_exec_result (int sock, int *ret_fd, struct err *e)
 {
     struct sync_message m;
-    int r = receive (sock, 0, &m, e);
+    AUTO_FD fd = -1;
+    int r = receive (sock, &m, &fd, e);
 
+    *ret_fd = -1;
     if (r <= 0)
         return r;
-    *e = m.err;
-    return -(m.err.code ?: EIO);
+    if (m.type != SYNC_LISTENER || fd < 0)
+        return unexpected (&m, SYNC_ERROR, e);
+    *ret_fd = TAKE_FD (fd);
+    return 0;
 }

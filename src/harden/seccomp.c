@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "seccomp_cache.h"
 #include "seccomp_compile.h"
+#include "spec/spec.h"
 #include "status.h"
 
 static const unsigned int flag_bits[] = {
@@ -18,28 +19,20 @@ static const unsigned int flag_bits[] = {
     [OCI_SECCOMP_WAIT_KILLABLE_RECV] = SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
 };
 
-static bool notifies (const struct oci_linux_seccomp *s)
-{
-    for (size_t i = 0; i < s->n_syscalls; i++)
-        if (s->syscalls[i].action == OCI_ACT_NOTIFY)
-            return true;
-    return false;
-}
-
 static unsigned int get_flags (const struct oci_linux_seccomp *s)
 {
     unsigned int flags = 0;
 
     for (size_t i = 0; i < s->n_flags; i++)
         flags |= flag_bits[s->flags[i]];
-    if (!notifies (s))
+    if (!spec_seccomp_notifies (s))
         return flags &
                ~(unsigned int)
                    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV; /* about notifications only: EINVAL */
-    flags |= SECCOMP_FILTER_FLAG_NEW_LISTENER;
-    if (flags & SECCOMP_FILTER_FLAG_TSYNC) /* both at once want the error of TSYNC as an errno */
-        flags |= SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
-    return flags;
+    /* TSYNC means nothing to the one thread that there is, but the one that hands the descriptor
+     * over must stay without the filter. */
+    flags &= ~(unsigned int)SECCOMP_FILTER_FLAG_TSYNC;
+    return flags | SECCOMP_FILTER_FLAG_NEW_LISTENER;
 }
 
 int seccomp_prepare (const struct oci_linux_seccomp *seccomp, int cache_dir, struct arena *a,
@@ -104,11 +97,12 @@ int seccomp_check (int procfs, pid_t pid, unsigned int n, struct err *e)
 
 /* ---- facts for `features` ---- */
 
-/* Without SCMP_ACT_NOTIFY, which spec_check refuses. */
 static const char *const action_list[] = {
-    "SCMP_ACT_KILL",  "SCMP_ACT_KILL_PROCESS", "SCMP_ACT_KILL_THREAD",
-    "SCMP_ACT_TRAP",  "SCMP_ACT_ERRNO",        "SCMP_ACT_TRACE",
-    "SCMP_ACT_ALLOW", "SCMP_ACT_LOG",          NULL,
+    "SCMP_ACT_KILL",        "SCMP_ACT_KILL_PROCESS",
+    "SCMP_ACT_KILL_THREAD", "SCMP_ACT_TRAP",
+    "SCMP_ACT_ERRNO",       "SCMP_ACT_TRACE",
+    "SCMP_ACT_ALLOW",       "SCMP_ACT_LOG",
+    "SCMP_ACT_NOTIFY",      NULL,
 };
 static const char *const operator_list[] = {
     "SCMP_CMP_NE", "SCMP_CMP_LT", "SCMP_CMP_LE",        "SCMP_CMP_EQ",

@@ -86,17 +86,17 @@ static uint32_t placeholder (const struct oci_linux_seccomp *s)
 
 /* ---- rules ---- */
 
-/* A profile that notifies about the call by which the descriptor is handed over would wait for
- * itself; so would one that notifies by default. */
+/* As runc, which hands the descriptor over by a write, and so that the set-up can always say what
+ * failed. */
 static int check_notify (const struct oci_linux_seccomp *s, const struct oci_syscall *rule,
                          const char *name, struct err *e)
 {
     if (rule->action != OCI_ACT_NOTIFY)
         return 0;
-    if (!s->listener_path)
+    if (!s->listener_path || !*s->listener_path)
         return err_set (e, EINVAL, "SCMP_ACT_NOTIFY needs /linux/seccomp/listenerPath");
     if (strcmp (name, "write") == 0)
-        return err_set (e, EINVAL, "SCMP_ACT_NOTIFY cannot be used for write");
+        return err_set (e, EINVAL, "SCMP_ACT_NOTIFY cannot be used for the write syscall");
     return 0;
 }
 
@@ -323,7 +323,9 @@ static int library_part (const struct oci_linux_seccomp *s, const struct seccomp
 static int default_action (const struct oci_linux_seccomp *s, uint32_t *ret, struct err *e)
 {
     if (s->default_action == OCI_ACT_NOTIFY)
-        return err_set (e, EINVAL, "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY cannot be it");
+        return err_set (e, EINVAL,
+                        "/linux/seccomp/defaultAction: SCMP_ACT_NOTIFY cannot be used as default "
+                        "action");
     if (seccomp_action (s->default_action, s->has_default_errno_ret, s->default_errno_ret, ret, e) <
         0)
         return err_add (e, "/linux/seccomp/defaultErrnoRet");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "spec/spec.h"
 
 #define PARENT_STEP(name, wanted, after, check, undo, why)                                         \
     { #name, after, check, #undo, why, plan_wants_##wanted },
@@ -266,6 +267,16 @@ bool plan_wants_seccomp_swapped (const struct plan *p)
 bool plan_wants_seccomp (const struct plan *p)
 {
     return p->seccomp && p->process.no_new_privs;
+}
+
+bool plan_wants_agent (const struct plan *p)
+{
+    return p->seccomp && spec_seccomp_notifies (p->seccomp);
+}
+
+bool plan_wants_early_listener (const struct plan *p)
+{
+    return plan_wants_seccomp_early (p) && plan_wants_agent (p);
 }
 
 bool plan_wants_rlimits (const struct plan *p)

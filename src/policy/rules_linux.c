@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "policy/rules.h"
+#include "spec/spec.h"
 #include "spec/sysctl.h"
 
 /* ---- namespaces ---- */
@@ -242,6 +243,19 @@ int rule_seccomp (struct draft *d)
         x.before ? arena_printf (d->a, "%s, and agentrt's filter", x.before) : "agentrt's filter";
     d->controls.seccomp_floor = true;
     return (x.before || !d->linux_.seccomp) && x.after ? draft_note (d, &x) : err_oom (d->e);
+}
+
+/* A socket of the host's, and more: its answer to a call can be a descriptor, or an effect of its
+ * own. Without it the calls would fail, which is not what the profile means: so neither. */
+int rule_seccomp_listener (struct draft *d)
+{
+    const struct oci_linux_seccomp *s = d->linux_.seccomp;
+
+    if (d->doc.seccomp != OCI_SECCOMP_STRICT || !s || !spec_seccomp_notifies (s))
+        return 0;
+    return draft_refuse (d, "/linux/seccomp/listenerPath", s->listener_path,
+                         "its rules with SCMP_ACT_NOTIFY let someone outside act for the "
+                         "container");
 }
 
 int rule_seccomp_flags (struct draft *d)

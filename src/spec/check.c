@@ -306,21 +306,6 @@ static bool has_rdma (const struct oci_linux *l)
     return l->resources && l->resources->n_rdma > 0;
 }
 
-static bool has_listener (const struct oci_linux *l)
-{
-    return l->seccomp && l->seccomp->listener_path;
-}
-
-static bool has_notify (const struct oci_linux *l)
-{
-    const struct oci_linux_seccomp *s = l->seccomp;
-    bool found = s && s->default_action == OCI_ACT_NOTIFY;
-
-    for (size_t i = 0; s && i < s->n_syscalls; i++)
-        found = found || s->syscalls[i].action == OCI_ACT_NOTIFY;
-    return found;
-}
-
 /* config.md: a runtime MUST generate an error for what it does not support. */
 static const struct {
     const char *at;
@@ -329,8 +314,6 @@ static const struct {
     { "/linux/netDevices", has_net_devices },
     { "/linux/intelRdt", has_intel_rdt },
     { "/linux/resources/rdma", has_rdma },
-    { "/linux/seccomp/listenerPath", has_listener },
-    { "/linux/seccomp: SCMP_ACT_NOTIFY", has_notify },
 };
 
 static int check_supported (const struct oci_config *c, struct err *e)

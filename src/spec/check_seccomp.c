@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "spec.h"
 
 #define AT "/linux/seccomp"
 
@@ -40,10 +41,19 @@ static int check_syscall (const struct oci_syscall *s, size_t i, struct err *e)
     return s->has_errno_ret ? check_errno (s->action, s->errno_ret, at, e) : 0;
 }
 
-/* Those that let a call happen. */
+bool spec_seccomp_notifies (const struct oci_linux_seccomp *s)
+{
+    for (size_t i = 0; i < s->n_syscalls; i++)
+        if (s->syscalls[i].action == OCI_ACT_NOTIFY)
+            return true;
+    return false;
+}
+
+/* Those that let a call happen, or may: the listener decides. */
 static bool is_passing (int action)
 {
-    return action == OCI_ACT_ALLOW || action == OCI_ACT_LOG || action == OCI_ACT_TRACE;
+    return action == OCI_ACT_ALLOW || action == OCI_ACT_LOG || action == OCI_ACT_TRACE ||
+           action == OCI_ACT_NOTIFY;
 }
 
 static bool names_call (const struct oci_syscall *s, const char *call)
@@ -70,6 +80,25 @@ static bool passes_execve (const struct oci_linux_seccomp *s)
     return !denied && is_passing (s->default_action);
 }
 
+/* Without a listener the rules have nobody to ask; without rules nobody is asked (as runc). */
+static int check_listener (const struct oci_linux_seccomp *s, struct err *e)
+{
+    bool has_path = s->listener_path && *s->listener_path;
+
+    if (s->listener_metadata && !s->listener_path)
+        return err_set (e, EINVAL, AT "/listenerMetadata: only together with listenerPath");
+    if (s->default_action == OCI_ACT_NOTIFY)
+        return err_set (e, EINVAL,
+                        AT "/defaultAction: SCMP_ACT_NOTIFY cannot be used as default action");
+    if (!spec_seccomp_notifies (s))
+        return 0;
+    if (!has_path)
+        return err_set (e, EINVAL, AT "/listenerPath: SCMP_ACT_NOTIFY needs it");
+    if (!spec_is_absolute (s->listener_path))
+        return err_set (e, EINVAL, AT "/listenerPath: must be absolute");
+    return 0;
+}
+
 int spec_check_seccomp (const struct oci_linux *l, struct err *e)
 {
     const struct oci_linux_seccomp *s = l->seccomp;
@@ -79,8 +108,8 @@ int spec_check_seccomp (const struct oci_linux *l, struct err *e)
     if (s->has_default_errno_ret &&
         check_errno (s->default_action, s->default_errno_ret, AT "/defaultErrnoRet", e) < 0)
         return -e->code;
-    if (s->listener_metadata && !s->listener_path)
-        return err_set (e, EINVAL, AT "/listenerMetadata: only together with listenerPath");
+    if (check_listener (s, e) < 0)
+        return -e->code;
     for (size_t i = 0; i < s->n_syscalls; i++)
         if (check_syscall (&s->syscalls[i], i, e) < 0)
             return -e->code;

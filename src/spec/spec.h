@@ -34,6 +34,9 @@ int spec_check (const struct oci_config *c, struct err *e);
  * document of its own. */
 int spec_check_process (const struct oci_process *p, const char *at, struct err *e);
 
+/* A rule of the filter asks the listener. */
+bool spec_seccomp_notifies (const struct oci_linux_seccomp *s);
+
 /* The config that `agentrt spec` writes: a shell on a terminal in ./rootfs with nothing that it
  * does not need. ROOTLESS: for an ordinary user, with UID and GID as root of a new user namespace.
  * In the arena; NULL when memory is out. */

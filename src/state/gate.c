@@ -187,6 +187,17 @@ int state_gate_passed (int conn, struct err *e)
     return err_sys (e, "tell start");
 }
 
+int state_gate_listener (int conn, int fd)
+{
+    struct pollfd p = { .fd = conn, .events = POLLIN };
+    char answer;
+    int r = fd_send (conn, &passed, sizeof passed, fd);
+
+    while (r == 0 && poll (&p, 1, -1) < 0)
+        r = errno == EINTR ? 0 : -errno;
+    return r == 0 && read (conn, &answer, 1) != 1 ? -EPIPE : r;
+}
+
 int state_gate_fail (int conn, const struct err *why)
 {
     return fd_write_all (conn, why, sizeof *why);
@@ -211,6 +222,15 @@ static int await_word (int sock, const struct state_gate_watch *w, struct err *e
     return 0;
 }
 
+static int serve_listener (int sock, const struct state_gate_watch *w, int fd, struct err *e)
+{
+    int r = w->hand_over (w->data, fd, e);
+
+    if (r == 0) /* a broken pipe is told better by what we read next */
+        (void)fd_send (sock, &passed, sizeof passed, -1);
+    return r;
+}
+
 /* How the conversation of gate.h ends. */
 static int await_answer (int sock, const struct state_gate_watch *w, struct err *e)
 {
@@ -218,12 +238,15 @@ static int await_answer (int sock, const struct state_gate_watch *w, struct err 
     struct err answer;
 
     for (;;) {
+        AUTO_FD fd = -1;
         int r = await_word (sock, w, e);
-        ssize_t n = r < 0 ? 0 : recv (sock, &answer, sizeof answer, 0);
+        ssize_t n = r < 0 ? 0 : fd_recv (sock, &answer, sizeof answer, &fd);
 
+        if (r == 0 && n == (ssize_t)sizeof passed && fd >= 0)
+            r = serve_listener (sock, w, fd, e);
         if (r < 0)
             return r;
-        if (n < 0 && errno == EINTR)
+        if (fd >= 0)
             continue;
         if (n == (ssize_t)sizeof answer && answer.code > 0) {
             *e = answer;

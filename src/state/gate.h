@@ -8,6 +8,8 @@
  * is this conversation:
  *
  *   start -> init  1 byte     the knock
+ *   init -> start  1 byte     with a descriptor: a filter's notifications, for its agent
+ *   start -> init  1 byte     the agent has it; init goes on
  *   init -> start  1 byte     passed: execve is next
  *   init -> start  512 bytes  struct err: it failed, before or in execve; init ends
  *   end of file               execve closed the descriptor (if "passed" came before), or init died
@@ -43,6 +45,8 @@ int state_gate_wait (const struct state_gate *g, struct err *e);
 /* Init, right before execve (and before a filter that might forbid it). A start that has gone
  * away is no error. */
 int state_gate_passed (int conn, struct err *e);
+/* Init, or a hook of its: `start` hands FD on, then this returns. -EPIPE: it did not. */
+int state_gate_listener (int conn, int fd);
 /* Init: tells `start` what failed. A plain write(), which filters allow more often than
  * sendto(). */
 int state_gate_fail (int conn, const struct err *why);
@@ -50,9 +54,11 @@ int state_gate_fail (int conn, const struct err *why);
 /* Whether init still waits (or is on its way from the gate to execve). */
 bool state_gate_is_locked (const struct state *s);
 
-/* HELD: an error while init can do nothing, as it is stopped or frozen; else 0. */
+/* HELD: an error while init can do nothing, as it is stopped or frozen; else 0. HAND_OVER gives a
+ * filter's agent the descriptor that init sent. */
 struct state_gate_watch {
     int (*held) (const void *data, struct err *e);
+    int (*hand_over) (const void *data, int fd, struct err *e);
     const void *data;
 };
 

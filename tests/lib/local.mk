@@ -1,7 +1,7 @@
 # What the tests share. The helper program is static: it also runs inside containers.
 EXTRA_PROGRAMS += tests/lib/probe
 check_DATA += tests/lib/probe
-tests_lib_probe_SOURCES = %D%/probe.c
+tests_lib_probe_SOURCES = %D%/probe.c %D%/agent.c %D%/agent.h
 tests_lib_probe_CPPFLAGS = -D_GNU_SOURCE
 tests_lib_probe_CFLAGS = $(WARN_CFLAGS)
 tests_lib_probe_LDFLAGS = -static

@@ -17,6 +17,7 @@
  *                                   text in FILE.expect and leave nothing; likewise
  *   probe abstract-listen NAME      a listening socket in the abstract namespace, until killed
  *   probe abstract-connect NAME     connects to it: nothing, or the name of the error
+ *   probe agent SOCKET              a seccomp agent: see agent.h
  *   probe seize STOP                attaches as a debugger to every process that appears, until
  *                                   there is a file STOP; prints the names of those that it got
  *   probe rob STOP                  the same, and prints what each holds: descriptors from 3 on,
@@ -42,6 +43,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include <linux/keyctl.h>
 
 static const struct {
@@ -494,6 +496,8 @@ int main (int argc, char **argv)
         return abstract (argv[2], true);
     if (argc == 3 && strcmp (argv[1], "abstract-connect") == 0)
         return abstract (argv[2], false);
+    if (argc == 3 && strcmp (argv[1], "agent") == 0)
+        return agent (argv[2]);
     if (argc == 3 && strcmp (argv[1], "seize") == 0)
         return seize (argv[2], false);
     if (argc == 3 && strcmp (argv[1], "rob") == 0)

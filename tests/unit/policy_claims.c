@@ -476,6 +476,16 @@ static bool b_seccomp (const struct view *v)
     return v->doc->seccomp == OCI_SECCOMP_STRICT && !v->out->controls.seccomp_floor;
 }
 
+static bool b_seccomp_listener (const struct view *v)
+{
+    const struct oci_linux_seccomp *s = v->l->seccomp;
+
+    for (size_t i = 0; v->doc->seccomp == OCI_SECCOMP_STRICT && s && i < s->n_syscalls; i++)
+        if (s->syscalls[i].action == OCI_ACT_NOTIFY)
+            return true;
+    return false;
+}
+
 static bool b_seccomp_flags (const struct view *v)
 {
     const struct oci_linux_seccomp *s = v->l->seccomp;
@@ -611,6 +621,7 @@ const struct claim policy_claims[] = {
     { "devices", POLICY_CONFIG, b_devices },
     { "devices.rules", POLICY_CONFIG, b_device_rules },
     { "seccomp", POLICY_PROCESS, b_seccomp },
+    { "seccomp.listener", POLICY_CONFIG, b_seccomp_listener },
     { "seccomp.flags", POLICY_CONFIG, b_seccomp_flags },
     { "paths.masked", POLICY_CONFIG, b_masked },
     { "paths.readonly", POLICY_CONFIG, b_readonly_paths },

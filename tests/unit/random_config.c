@@ -201,8 +201,17 @@ static const struct oci_linux_resources *random_resources (struct dice *d)
 static const struct oci_linux_seccomp *random_seccomp (struct dice *d)
 {
     static const int flags[] = { OCI_SECCOMP_LOG, OCI_SECCOMP_SPEC_ALLOW };
+    static const char *const names[] = { "mkdir" };
+    static const struct oci_syscall asking[] = {
+        { .names = names, .n_names = 1, .action = OCI_ACT_NOTIFY },
+    };
     struct oci_linux_seccomp s = { .default_action = OCI_ACT_ALLOW };
 
+    if (roll (d, 8) == 0) {
+        s.listener_path = "/run/agent.sock";
+        s.syscalls = asking;
+        s.n_syscalls = ARRAY_LEN (asking);
+    }
     s.flags = SOME (d, flags, &s.n_flags);
     return COPY (d->a, s);
 }

@@ -116,7 +116,7 @@ static int is_halted (const void *data, struct err *e)
 
 static int open_gate (struct err *e)
 {
-    const struct state_gate_watch w = { is_halted, &watched };
+    const struct state_gate_watch w = { .held = is_halted, .data = &watched };
 
     return state_gate_open (&s, &w, e);
 }
