@@ -30,7 +30,8 @@ static const struct oci_kv annotations[] = {
 };
 /* A trailing dot stands for all that begin so (features.md). What a policy allows can be asked for
  * with these. */
-static const char *const unsafe_annotations[] = { "io.agentrt.", NULL };
+static const char *const unsafe_annotations[] = { "io.agentrt.", "run.oci.keep_original_groups",
+                                                  NULL };
 
 static size_t count (const char *const *list)
 {

@@ -41,6 +41,8 @@ static int prepare_filter (struct run *r, struct err *e)
 
     if (!r->plan.seccomp)
         return 0;
+    if (r->plan.seccomp_names && seccomp_check_names (r->plan.seccomp, e) < 0)
+        return -e->code;
     cache = open_cache (r->root_dir);
     result = seccomp_prepare (r->plan.seccomp, cache, r->arena, &r->filter, e);
     if (result < 0)

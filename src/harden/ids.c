@@ -10,7 +10,7 @@
 
 static int set_groups (const struct plan_process *p, bool denied, struct err *e)
 {
-    if (denied && p->n_gids == 0)
+    if (p->keep_groups || (denied && p->n_gids == 0))
         return 0;
     if (denied)
         return err_set (e, EPERM,
@@ -57,7 +57,7 @@ static bool same_groups (const struct plan_process *p)
 
 static bool groups_are_right (const struct plan_process *p, bool denied)
 {
-    if (denied && p->n_gids == 0)
+    if (p->keep_groups || (denied && p->n_gids == 0))
         return true;
     return p->n_gids == 0 ? getgroups (0, NULL) == 0 : same_groups (p);
 }

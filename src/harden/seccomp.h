@@ -27,6 +27,10 @@ struct seccomp_filter {
 int seccomp_prepare (const struct oci_linux_seccomp *seccomp, int cache_dir, struct arena *a,
                      struct seccomp_filter *ret, struct err *e);
 
+/* -EINVAL for the first call that SECCOMP names and nobody knows: one that it should deny, say, and
+ * that seccomp_prepare would leave out. */
+int seccomp_check_names (const struct oci_linux_seccomp *seccomp, struct err *e);
+
 /* Needs no_new_privs or CAP_SYS_ADMIN. *RET_LISTENER is the notification descriptor
  * (close-on-exec) when the flags ask for one, else -1. */
 int seccomp_install (const struct seccomp_filter *f, int *ret_listener, struct err *e);

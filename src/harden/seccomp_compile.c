@@ -125,6 +125,23 @@ static int check_rules (const struct oci_linux_seccomp *s, struct err *e)
     return 0;
 }
 
+static int check_names (const struct oci_syscall *rule, struct err *e)
+{
+    for (size_t i = 0; i < rule->n_names; i++)
+        if (seccomp_syscall_resolve_name (rule->names[i]) == __NR_SCMP_ERROR)
+            return err_set (e, EINVAL, "/names: the system call '%.100s' is not known",
+                            rule->names[i]);
+    return 0;
+}
+
+int seccomp_check_names (const struct oci_linux_seccomp *s, struct err *e)
+{
+    for (size_t i = 0; i < s->n_syscalls; i++)
+        if (check_names (&s->syscalls[i], e) < 0)
+            return err_at (e, "/linux/seccomp/syscalls[%zu]", i);
+    return 0;
+}
+
 /* Unknown names are skipped (the spec); merged calls are seccomp_conditions' work. */
 static int add_rule (scmp_filter_ctx ctx, const struct seccomp_merged *merged,
                      const struct oci_syscall *rule, struct arena *a, struct err *e)

@@ -324,6 +324,7 @@ static int mount_all (const struct mnt *m, const struct hierarchy_mounts *hm, in
                               .source = "tmpfs",
                               .mode = "755",
                               .label = m->plan->mount_label,
+                              .label_option = m->plan->label_option,
                               .attrs = mount_attrs (hm->pm) & ~(uint64_t)MOUNT_ATTR_RDONLY };
     AUTO_FD dir = newfs_mount (&nf, e);
     int r;

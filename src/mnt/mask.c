@@ -48,6 +48,7 @@ static int open_empty_folder (struct mnt *m, struct cover *c, struct err *e)
                               .mode = "555",
                               .data = data,
                               .label = m->plan->mount_label,
+                              .label_option = m->plan->label_option,
                               .sb_set = MS_RDONLY,
                               .attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
                                        MOUNT_ATTR_NOEXEC };

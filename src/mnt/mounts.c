@@ -294,6 +294,7 @@ static int mount_new (const struct mnt *m, const struct plan_mount *pm, int targ
                         .source = pm->source,
                         .data = pm->data,
                         .label = pm->label,
+                        .label_option = m->plan->label_option,
                         .sb_set = pm->sb_set & ~(by_mount ? (uint64_t)MS_RDONLY : 0),
                         .sb_clear = pm->sb_clear & ~(by_mount ? (uint64_t)MS_RDONLY : 0),
                         .attrs = mount_attrs (pm) & ~late,

@@ -99,7 +99,7 @@ static int set_all (int fs, const struct newfs *nf, struct err *e)
     if (r == 0 && nf->mode)
         r = set_string (fs, nf, "mode", nf->mode, e);
     if (r == 0 && nf->label)
-        r = set_string (fs, nf, "context", nf->label, e);
+        r = set_string (fs, nf, nf->label_option ?: "context", nf->label, e);
     for (size_t i = 0; r == 0 && nf->data && nf->data[i]; i++)
         r = set_option (fs, nf, nf->data[i], e);
     return r;
@@ -181,7 +181,7 @@ static void add_data (struct strbuf *b, const struct newfs *nf)
     if (nf->mode)
         strbuf_addf (b, "%smode=%s", b->len ? "," : "", nf->mode);
     if (nf->label)
-        strbuf_addf (b, "%scontext=\"%s\"", b->len ? "," : "", nf->label);
+        strbuf_addf (b, "%s%s=\"%s\"", b->len ? "," : "", nf->label_option ?: "context", nf->label);
 }
 
 /* mount(2) takes a path: "." with TARGET as the working directory is one that nobody can change. */

@@ -14,11 +14,12 @@
 
 struct newfs {
     const char *type;
-    const char *source;      /* NULL: as TYPE */
-    const char *const *data; /* "key=value" or "flag", NULL-terminated; NULL: none */
-    const char *label;       /* SELinux label for all files, or NULL */
-    const char *mode;        /* octal permissions of a tmpfs root, or NULL */
-    uint64_t sb_set;         /* MS_* of the file system itself */
+    const char *source;       /* NULL: as TYPE */
+    const char *const *data;  /* "key=value" or "flag", NULL-terminated; NULL: none */
+    const char *label;        /* SELinux label for all files, or NULL */
+    const char *label_option; /* how it is given; NULL: "context" */
+    const char *mode;         /* octal permissions of a tmpfs root, or NULL */
+    uint64_t sb_set;          /* MS_* of the file system itself */
     uint64_t sb_clear;
     uint64_t attrs;                   /* MOUNT_ATTR_* of the mount */
     const struct ns_network *network; /* the network namespace that a sysfs shows; NULL: ours */

@@ -238,7 +238,7 @@ int ns_become_root (const struct plan *p, struct err *e)
     if (p->ns[NS_USER].mode == NS_INHERIT)
         return 0;
     /* EPERM: forbidden here. What is left is judged when the workload's groups are set. */
-    if (setgroups (0, NULL) < 0 && errno != EPERM)
+    if (!p->process.keep_groups && setgroups (0, NULL) < 0 && errno != EPERM)
         return err_sys (e, "drop the groups in the user namespace");
     if (setresgid (0, 0, 0) < 0)
         return err_sys (e, "become group 0 of the user namespace (/linux/gidMappings must map it)");

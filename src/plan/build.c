@@ -205,7 +205,9 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
     if (build_idmaps (in, l, a, ret) < 0 || build_sysctls (l, a, ret) < 0 ||
         build_cgroup (in, l, a, ret) < 0)
         return err_oom (e);
-    result = plan_build_process (in, a, ret, e);
+    result = plan_build_annotations (in, ret, e);
+    if (result == 0)
+        result = plan_build_process (in, a, ret, e);
     if (result == 0 && in->is_exec)
         forget_set_up (ret);
     else if (result == 0)

@@ -35,6 +35,8 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
 /* process.c: the part that create and exec share. */
 int plan_build_process (const struct plan_input *in, struct arena *a, struct plan *ret,
                         struct err *e);
+/* annotations.c: what crun's annotations ask for (run.oci.*), of those that mean something here. */
+int plan_build_annotations (const struct plan_input *in, struct plan *ret, struct err *e);
 /* filesystem.c: root, mounts, devices, masked and read-only paths. */
 int plan_build_filesystem (const struct plan_input *in, struct arena *a, struct plan *ret,
                            struct err *e);

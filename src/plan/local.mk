@@ -1,4 +1,4 @@
-libagentrt_a_SOURCES += %D%/plan.h %D%/build.c %D%/build.h %D%/process.c %D%/filesystem.c \
+libagentrt_a_SOURCES += %D%/plan.h %D%/annotations.c %D%/build.c %D%/build.h %D%/process.c %D%/filesystem.c \
 	%D%/steps.c %D%/steps.h %D%/steps.def %D%/explain.c %D%/explain.h
 
 check_PROGRAMS += tests/unit/test_plan

@@ -87,6 +87,7 @@ struct plan_process {
     gid_t gid;
     const gid_t *gids; /* ascending */
     size_t n_gids;
+    bool keep_groups; /* the caller's groups stay, nothing sets others */
     mode_t umask;
     bool terminal;
     uint16_t rows, cols;       /* 0: leave */
@@ -148,6 +149,7 @@ struct plan {
     const char *const *masked, *const *readonly; /* absolute */
     size_t n_masked, n_readonly;
     const char *mount_label;
+    const char *label_option; /* how it is given: "context" or one of its like; NULL: that */
     bool no_pivot;
 
     struct plan_process process;
@@ -157,6 +159,7 @@ struct plan {
     const struct oci_memory_policy *memory_policy;
     bool seccomp_floor;                      /* the strict filter stands below the profile */
     const struct oci_linux_seccomp *seccomp; /* NULL: no profile */
+    bool seccomp_names;                      /* every call that it names has to be known */
     struct plan_cgroup cgroup;
     const struct oci_hooks *hooks; /* NULL: none */
     unsigned int preserve_fds;     /* descriptors 3.. that the process keeps, LISTEN_FDS included */

@@ -90,7 +90,8 @@ three_processes ()
         and (.linux.seccomp.actions | index ("SCMP_ACT_ERRNO") != null)
         and (.linux.seccomp.operators | index ("SCMP_CMP_MASKED_EQ") != null)
         and .linux.mountExtensions.idmap.enabled == true
-        and .potentiallyUnsafeConfigAnnotations == ["io.agentrt."]' "$TMP/features"
+        and .potentiallyUnsafeConfigAnnotations ==
+            ["io.agentrt.", "run.oci.keep_original_groups"]' "$TMP/features"
     eq "$(timeout 10 "$AGENTRT" features | jq -c .)" "$(jq -c . "$TMP/features")"
 }
 

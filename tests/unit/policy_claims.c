@@ -295,6 +295,14 @@ static bool b_identity (const struct view *v)
            (v->doc->identity == OCI_IDENTITY_USERNS && !v->in->process && !ns_of (v, OCI_NS_USER));
 }
 
+static bool b_groups (const struct view *v)
+{
+    for (size_t i = 0; v->doc->mounts->guard && i < v->c->n_annotations; i++)
+        if (strcmp (v->c->annotations[i].key, "run.oci.keep_original_groups") == 0)
+            return true;
+    return false;
+}
+
 #define CAPS_CLAIM(set)                                                                            \
     static bool b_##set (const struct view *v)                                                     \
     {                                                                                              \
@@ -592,6 +600,7 @@ const struct claim policy_claims[] = {
     { "rootfs.tmp.inodes", POLICY_MOUNTS, b_inodes },
     { "identity", POLICY_PROCESS, b_identity },
     { "identity.mounts", POLICY_CONFIG, b_mapped },
+    { "identity.groups", POLICY_CONFIG, b_groups },
     { "capabilities.bounding", POLICY_PROCESS, b_bounding },
     { "capabilities.effective", POLICY_PROCESS, b_effective },
     { "capabilities.inheritable", POLICY_PROCESS, b_inheritable },

@@ -261,7 +261,7 @@ static const struct oci_kv requests[] = {
     { "io.agentrt.shmSize", "0" },        { "io.agentrt.writableRoot", "true" },
     { "io.agentrt.network", "engine" },   { "io.agentrt.capabilities", "CAP_SYS_ADMIN" },
     { "io.agentrt.devices", "/dev/sda" }, { "io.agentrt.mounts", "/" },
-    { "io.agentrt.policy", "oci" },
+    { "io.agentrt.policy", "oci" },       { "run.oci.keep_original_groups", "1" },
 };
 
 /* One in eight cases asks for one thing. */
