@@ -53,7 +53,8 @@ int err_sys (struct err *e, const char *fmt, ...)
     return -code;
 }
 
-static int put_before (struct err *e, const char *joint, const char *fmt, va_list ap)
+__attribute__ ((format (printf, 3, 0))) static int put_before (struct err *e, const char *joint,
+                                                               const char *fmt, va_list ap)
 {
     char text[ERR_MSG_MAX];
     size_t len;

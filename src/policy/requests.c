@@ -165,8 +165,8 @@ static int split (struct arena *a, const char *value, struct list *ret)
 
 static struct list list_at (const void *base, size_t v, size_t n)
 {
-    return (struct list){ *(const char *const *const *)((const char *)base + v),
-                          *(const size_t *)((const char *)base + n) };
+    return (struct list){ *(const char *const *const *)(const void *)((const char *)base + v),
+                          *(const size_t *)(const void *)((const char *)base + n) };
 }
 
 /* What the policy gives gets what of VALUE may be asked for. */
@@ -193,8 +193,8 @@ static int grant_list (struct draft *d, const struct request *r, const char *val
                          arena_printf (d->a, "the policy does not allow '%s'", asked.v[i]));
         out[n++] = asked.v[i];
     }
-    *(const char *const **)((char *)d + r->gives) = out;
-    *(size_t *)((char *)d + r->n_gives) = n;
+    *(const char *const **)(void *)((char *)d + r->gives) = out;
+    *(size_t *)(void *)((char *)d + r->n_gives) = n;
     return granted (d, r, value);
 }
 
