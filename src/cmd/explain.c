@@ -53,6 +53,8 @@ static int decide (const struct call *c, int dir, const struct policy *given, co
         return -e->code;
     if (spec_check (in.config, e) < 0)
         return err_add (e, "config.json");
+    if (facts_ids (given, &in, c->arena, e) < 0)
+        return -e->code;
     (void)facts_guard (given, bundle, NULL, &in, c->arena, &ignored); /* explain says so, then */
     return policy_apply (given, &in, c->arena, ret, e);
 }

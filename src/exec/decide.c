@@ -120,6 +120,23 @@ static int look_for_ids (struct run *r, struct policy_input *in, struct err *e)
     return 0;
 }
 
+int facts_ids (const struct policy *policy, struct policy_input *in, struct arena *a, struct err *e)
+{
+    static const struct oci_id_mapping any = { .host_id = 1, .size = SUBID_SIZE };
+    struct err none = { 0 };
+    struct policy_facts *f = &in->facts;
+
+    if (policy->doc->identity != OCI_IDENTITY_USERNS)
+        return 0;
+    f->uid_map = f->gid_map = &any;
+    f->n_uid_map = f->n_gid_map = 1;
+    f->ids_note =
+        subid_look (a, &none) == 0
+            ? "a start takes a range that no other container has"
+            : arena_printf (a, "this host has no range for it, so a start fails: %s", none.msg);
+    return f->ids_note ? 0 : err_oom (e);
+}
+
 static int look (struct run *r, struct policy_input *in, struct err *e)
 {
     struct rlimit nofile;

@@ -18,6 +18,11 @@ void facts_note (const struct run *r);
 int facts_guard (const struct policy *policy, const char *bundle, const char *state_root,
                  struct policy_input *in, struct arena *a, struct err *e);
 
+/* explain: what stands for the range of ids that a start would take under POLICY, with a note that
+ * says so, and whether this host has any. */
+int facts_ids (const struct policy *policy, struct policy_input *in, struct arena *a,
+               struct err *e);
+
 /* The config's annotations, and what the policy did. */
 int facts_annotations (const struct run *r, struct oci_saved_state *ret, struct err *e);
 

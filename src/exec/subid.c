@@ -162,15 +162,28 @@ static int take (int dir, const char *name, const char *state, struct err *e)
     return symlinkat (state, dir, name) < 0 ? err_sys (e, "take the ids from %s on", name) : 0;
 }
 
+static int read_both (struct arena *a, struct subid_pieces *ret_uids, struct subid_pieces *ret_gids,
+                      struct err *e)
+{
+    int r = read_pieces (UID_FILE, a, ret_uids, e);
+
+    return r < 0 ? r : read_pieces (GID_FILE, a, ret_gids, e);
+}
+
+int subid_look (struct arena *a, struct err *e)
+{
+    struct subid_pieces uids = { 0 }, gids = { 0 };
+
+    return read_both (a, &uids, &gids, e);
+}
+
 int subid_choose (const char *state, struct arena *a, struct subid *ret, int *ret_lock,
                   struct err *e)
 {
     struct subid_pieces uids = { 0 }, gids = { 0 };
     AUTO_FD dir = -1;
-    int r = read_pieces (UID_FILE, a, &uids, e);
+    int r = read_both (a, &uids, &gids, e);
 
-    if (r == 0)
-        r = read_pieces (GID_FILE, a, &gids, e);
     if (r == 0)
         r = dir = open_taken (a, e);
     if (r < 0)

@@ -29,6 +29,9 @@ struct subid_pieces {
 int subid_parse (const char *text, const char *file, struct arena *a, struct subid_pieces *ret,
                  struct err *e);
 
+/* 0 if the host has pieces at all, whoever has them; else why not. Takes none. */
+int subid_look (struct arena *a, struct err *e);
+
 /* Chooses a piece that nobody has, for the container whose state will be STATE (an absolute path).
  * *RET_LOCK keeps all others from choosing and is to be closed once that folder is there: until
  * then the choice would look as if its container had gone. */

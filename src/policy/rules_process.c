@@ -62,8 +62,12 @@ static int note_maps (struct draft *d, const char *path, const struct oci_id_map
     struct policy_decision x = { .path = path, .action = before ? POLICY_TIGHTENED : POLICY_ADDED };
 
     x.before = before ? maps_text (d->a, before, n_before) : NULL;
-    x.after = is_uid ? maps_text (d->a, f->uid_map, f->n_uid_map)
-                     : maps_text (d->a, f->gid_map, f->n_gid_map);
+    x.reason = f->ids_note;
+    if (f->ids_note)
+        x.after = "0 to a range of the container's own (65536)";
+    else
+        x.after = is_uid ? maps_text (d->a, f->uid_map, f->n_uid_map)
+                         : maps_text (d->a, f->gid_map, f->n_gid_map);
     return x.after && (!before || x.before) ? draft_note (d, &x) : err_oom (d->e);
 }
 

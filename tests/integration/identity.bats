@@ -88,6 +88,20 @@ id_rt ()
     refused "/etc/subuid must be root's"
 }
 
+@test "userns: explain shows what a start does, and says whether there is a range" {
+    try id_rt userns explain -b "$BUNDLE"
+    rc 0
+    match "$output" 'added +/linux/uidMappings .* 0 to a range of the container.s own \(65536\)'
+    match "$output" 'identity: a start takes a range that no other container has'
+    match "$output" '[0-9]\. idmaps'
+    [ ! -e /run/agentrt/.ids ] || fail "a range was taken"
+    : >/etc/subgid
+    try id_rt userns explain -b "$BUNDLE"
+    rc 0
+    match "$output" "so a start fails: /etc/subgid has no 65536 ids for the user 'agentrt': add a line"
+    match "$output" '[0-9]\. idmaps'
+}
+
 @test "userns: the engine's own stays" {
     userns 300000
     script 'cat /proc/self/uid_map'
