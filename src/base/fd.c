@@ -66,6 +66,15 @@ int fd_open (int dirfd, const char *path, int flags, enum fd_resolve how, struct
     return fd_open_mode (dirfd, path, flags, 0, how, e);
 }
 
+int fd_open_proc (int procfs, const char *path, int flags, struct err *e)
+{
+    int fd = open_raw (procfs, path, flags, 0, FD_PROC);
+
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+        fd = openat (procfs, path, flags | O_CLOEXEC);
+    return fd >= 0 ? fd : err_sys (e, "open '%s'", path);
+}
+
 /* Reads until BUF is full or the file ends. */
 static ssize_t read_full (int fd, char *buf, size_t size)
 {

@@ -40,3 +40,20 @@ char *str_timestamp (char *buf)
     (void)snprintf (buf + len, STR_TIMESTAMP_MAX - len, ".%09ldZ", ts.tv_nsec);
     return buf;
 }
+
+void str_unescape_octal (char *s)
+{
+    char *out = s;
+
+    for (; *s; s++) {
+        unsigned int c;
+
+        if (s[0] == '\\' && sscanf (s + 1, "%3o", &c) == 1) {
+            *out++ = (char)c;
+            s += 3;
+        } else {
+            *out++ = *s;
+        }
+    }
+    *out = '\0';
+}

@@ -15,3 +15,6 @@ bool str_is_id (const char *s);
  * STR_TIMESTAMP_MAX bytes); returns BUF. */
 char *str_timestamp (char *buf);
 #define STR_TIMESTAMP_MAX 40
+
+/* In place: mountinfo writes blank, tab, newline and backslash as three octal digits. */
+void str_unescape_octal (char *s);

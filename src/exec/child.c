@@ -512,8 +512,9 @@ static int child_fds (struct run *r, struct err *e)
     const struct fds_kept kept = { fds, ARRAY_LEN (fds) };
 
     if (r->exec)
-        return fds_cloexec_from (first, e);
-    if (fds_close_from (first, &kept, e) < 0 || fds_close_check (first, &kept, r->procfs, e) < 0)
+        return fds_cloexec_from (first, r->procfs, e);
+    if (fds_close_from (first, &kept, r->procfs, e) < 0 ||
+        fds_close_check (first, &kept, r->procfs, e) < 0)
         return -e->code;
     r->root_dir = r->bundle_dir = r->console = r->tty_parent = -1;
     return 0;

@@ -29,7 +29,7 @@ static int leave_host (struct run *r, struct err *e)
     const unsigned int first = STDERR_FILENO + 1 + r->plan.preserve_fds;
     const int fds[] = { r->sync, r->procfs };
     const struct fds_kept kept = { fds, ARRAY_LEN (fds) };
-    int result = fds_close_from (first, &kept, e);
+    int result = fds_close_from (first, &kept, r->procfs, e);
 
     if (result == 0)
         result = fds_close_check (first, &kept, r->procfs, e);

@@ -24,13 +24,6 @@ int fds_check_preserved (unsigned int n, struct err *e)
     return 0;
 }
 
-int fds_cloexec_from (unsigned int first, struct err *e)
-{
-    if (syscall (SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-        return err_sys (e, "close the descriptors from %u on", first);
-    return 0;
-}
-
 /* What getdents64(2) fills in; glibc's readdir would allocate. */
 struct entry {
     uint64_t ino;
@@ -44,6 +37,7 @@ struct rule {
     unsigned int first;
     const struct fds_kept *kept; /* those that may be open; NULL: any, while close-on-exec */
     int dir;                     /* what the list is read from */
+    int (*act) (int fd, const struct rule *rule, struct err *e);
 };
 
 static bool is_kept (const struct fds_kept *kept, int fd)
@@ -65,7 +59,21 @@ static int check_number (int fd, const struct rule *rule, struct err *e)
     return err_set (e, EBADF, "descriptor %d would survive execve", fd);
 }
 
-static int check_entries (const char *buf, long len, const struct rule *rule, struct err *e)
+static int close_number (int fd, const struct rule *rule, struct err *e)
+{
+    (void)e;
+    if (fd != rule->dir && !is_kept (rule->kept, fd))
+        (void)close (fd); /* the check finds one that is left */
+    return 0;
+}
+
+static int cloexec_number (int fd, const struct rule *rule, struct err *e)
+{
+    (void)rule;
+    return fcntl (fd, F_SETFD, FD_CLOEXEC) < 0 ? err_sys (e, "close descriptor %d", fd) : 0;
+}
+
+static int act_on_entries (const char *buf, long len, const struct rule *rule, struct err *e)
 {
     int r = 0;
 
@@ -74,37 +82,45 @@ static int check_entries (const char *buf, long len, const struct rule *rule, st
         unsigned long fd = strtoul (d->name, NULL, 10);
 
         if (d->name[0] != '.' && fd >= rule->first)
-            r = check_number ((int)fd, rule, e);
+            r = rule->act ((int)fd, rule, e);
         at += d->len;
     }
     return r;
 }
 
-static int check_all (unsigned int first, const struct fds_kept *kept, int procfs, struct err *e)
+static int act_on_all (struct rule rule, int procfs, struct err *e)
 {
-    AUTO_FD dir = fd_open (procfs, "self/fd", O_RDONLY | O_DIRECTORY, FD_PROC, e);
+    AUTO_FD dir = fd_open_proc (procfs, "self/fd", O_RDONLY | O_DIRECTORY, e);
     _Alignas(struct entry) char buf[4096];
-    const struct rule rule = { first, kept, dir };
     long n = 0;
     int r = 0;
 
     if (dir < 0)
         return dir;
+    rule.dir = dir;
     while (r == 0 && (n = syscall (SYS_getdents64, dir, buf, sizeof buf)) > 0)
-        r = check_entries (buf, n, &rule, e);
+        r = act_on_entries (buf, n, &rule, e);
     return n < 0 ? err_sys (e, "list the descriptors") : r;
 }
 
 int fds_check (unsigned int first, int procfs, struct err *e)
 {
-    return check_all (first, NULL, procfs, e);
+    return act_on_all ((struct rule){ .first = first, .act = check_number }, procfs, e);
 }
 
-static int close_range_of (unsigned int first, unsigned int last, struct err *e)
+/* A filter of the container that is in force already may not know close_range (5.9). */
+static bool is_filtered (void)
 {
-    if (syscall (SYS_close_range, first, last, 0) < 0)
-        return err_sys (e, "close the descriptors from %u to %u", first, last);
-    return 0;
+    return errno == ENOSYS || errno == EPERM;
+}
+
+int fds_cloexec_from (unsigned int first, int procfs, struct err *e)
+{
+    if (syscall (SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) == 0)
+        return 0;
+    if (is_filtered ())
+        return act_on_all ((struct rule){ .first = first, .act = cloexec_number }, procfs, e);
+    return err_sys (e, "close the descriptors from %u on", first);
 }
 
 /* The lowest one to be kept from FIRST on, ~0U: none. */
@@ -119,19 +135,31 @@ static unsigned int next_kept (const struct fds_kept *kept, unsigned int first)
     return next;
 }
 
-int fds_close_from (unsigned int first, const struct fds_kept *kept, struct err *e)
+/* Returns -1 with errno. */
+static int close_between (unsigned int first, const struct fds_kept *kept)
 {
     unsigned int next = next_kept (kept, first);
-    int r = 0;
+    long r = 0;
 
     for (; r == 0 && next != ~0U; next = next_kept (kept, first)) {
-        r = first < next ? close_range_of (first, next - 1, e) : 0;
+        r = first < next ? syscall (SYS_close_range, first, next - 1, 0) : 0;
         first = next + 1;
     }
-    return r < 0 ? r : close_range_of (first, ~0U, e);
+    return r < 0 ? -1 : (int)syscall (SYS_close_range, first, ~0U, 0);
+}
+
+int fds_close_from (unsigned int first, const struct fds_kept *kept, int procfs, struct err *e)
+{
+    if (close_between (first, kept) == 0)
+        return 0;
+    if (is_filtered ())
+        return act_on_all ((struct rule){ .first = first, .kept = kept, .act = close_number },
+                           procfs, e);
+    return err_sys (e, "close the descriptors from %u on", first);
 }
 
 int fds_close_check (unsigned int first, const struct fds_kept *kept, int procfs, struct err *e)
 {
-    return check_all (first, kept, procfs, e);
+    return act_on_all ((struct rule){ .first = first, .kept = kept, .act = check_number }, procfs,
+                       e);
 }

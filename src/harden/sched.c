@@ -84,8 +84,11 @@ int sched_set (const struct plan_process *p, pid_t pid, struct err *e)
         return 0;
     a = scheduler_attr (p->scheduler);
     if (syscall (SYS_sched_setattr, pid, &a, 0) < 0)
-        return err_sys (e, "/process/scheduler: set %s",
-                        oci_enum_name (&oci_scheduler_enum, p->scheduler->policy));
+        return err_sys (e, "/process/scheduler: set %s%s",
+                        oci_enum_name (&oci_scheduler_enum, p->scheduler->policy),
+                        errno == EPERM && a.sched_policy == SCHED_DEADLINE
+                            ? " (process scheduler can't be used together with AllowedCPUs)"
+                            : "");
     return 0;
 }
 

@@ -34,7 +34,7 @@ int status_read (int procfs, pid_t pid, struct status *ret, struct err *e)
 
     if (pid > 0)
         (void)snprintf (path, sizeof path, "%d/status", pid);
-    fd = fd_open (procfs, path, O_RDONLY, FD_PROC, e);
+    fd = fd_open_proc (procfs, path, O_RDONLY, e);
     if (fd < 0)
         return fd;
     n = read_end (fd, ret->text, sizeof ret->text - 1);

@@ -80,24 +80,6 @@ static int parse_hierarchies (const char *text, struct arena *a, struct mnt_sour
     return 0;
 }
 
-/* mountinfo writes blank, tab, newline and backslash as three octal digits. */
-static void unescape (char *s)
-{
-    char *out = s;
-
-    for (; *s; s++) {
-        unsigned int c;
-
-        if (s[0] == '\\' && sscanf (s + 1, "%3o", &c) == 1) {
-            *out++ = (char)c;
-            s += 3;
-        } else {
-            *out++ = *s;
-        }
-    }
-    *out = '\0';
-}
-
 /* True when one of the comma-separated OPTIONS is the first of the comma-separated CONTROLLERS: a
  * controller is in one hierarchy only. */
 static bool carries (const char *options, const char *controllers)
@@ -132,8 +114,8 @@ static void match_mountinfo (char *line, struct mnt_hierarchy *h, size_t n)
             continue;
         if (!v2 && !carries (super, h[i].controllers))
             continue;
-        unescape (root);
-        unescape (point);
+        str_unescape_octal (root);
+        str_unescape_octal (point);
         h[i].root = root;
         h[i].mountpoint = point;
         return;

@@ -30,6 +30,8 @@ struct mnt_sources {
     bool in_child;      /* the caller may not clone: the child opens the above for itself */
     const struct mnt_hierarchy *cgroups; /* only if a mount of type cgroup is asked for */
     size_t n_cgroups;
+    const char *const *revealing; /* --no-pivot: where the host's procfs and sysfs are mounted */
+    size_t n_revealing;
 };
 #define MNT_SOURCES_NONE                                                                           \
     (struct mnt_sources)                                                                           \

@@ -12,6 +12,7 @@
 #include "mnt/cgroups.h"
 #include "mnt/idmap.h"
 #include "mnt/sources.h"
+#include "mnt/unpivoted.h"
 
 #define NULL_MAJOR 1
 #define NULL_MINOR 3
@@ -341,6 +342,8 @@ int mnt_prepare (const struct plan *p, struct arena *a, struct mnt_sources *ret,
     r = tree_identify (AT_FDCWD, "/", &host, e);
     if (r == 0)
         r = cgroups_find (p, a, ret, e);
+    if (r == 0)
+        r = unpivoted_find (p, a, ret, e);
     if (r < 0)
         return r;
     ret->host_root = host.mount;

@@ -10,9 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "mnt/newfs.h"
 #include "mnt/sources.h"
 #include "mnt/target.h"
+#include "mnt/unpivoted.h"
 
 static bool has_mountns (const struct mnt *m)
 {
@@ -155,33 +155,11 @@ static int pivot (struct mnt *m, struct err *e)
     return umount2 (".", MNT_DETACH) < 0 ? err_sys (e, "leave the old root") : 0;
 }
 
-/* The host's procfs and sysfs would stay in the namespace, below the moved root, where a new
- * procfs of a nested user namespace could be justified by them (mount_too_revealing in the
- * kernel). One that is locked cannot be taken away and is covered. */
-static int hide_host_mount (const char *path, struct err *e)
-{
-    const struct newfs empty = { .type = "tmpfs", .mode = "0", .attrs = MOUNT_ATTR_RDONLY };
-    AUTO_FD target = -1;
-    AUTO_FD cover = -1;
-
-    if (umount2 (path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
-        return 0;
-    target = fd_open (AT_FDCWD, path, O_PATH | O_DIRECTORY, FD_HOST, e);
-    if (target == -ENOENT)
-        return 0;
-    cover = target < 0 ? target : newfs_mount (&empty, e);
-    if (cover < 0 || tree_attach (cover, target, e) < 0)
-        return err_add (e, "hide the host's %s", path);
-    return 0;
-}
-
 static int move_over (struct mnt *m, struct err *e)
 {
     AUTO_FD root = fd_open (AT_FDCWD, "/", O_PATH | O_DIRECTORY, FD_HOST, e);
-    int r = root < 0 ? root : hide_host_mount ("/proc", e);
+    int r = root < 0 ? root : unpivoted_hide (m, e);
 
-    if (r == 0)
-        r = hide_host_mount ("/sys", e);
     return r < 0 ? r : tree_attach (m->root, root, e);
 }
 

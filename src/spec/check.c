@@ -26,7 +26,7 @@ bool spec_makes_ns (const struct oci_linux *l, int kind)
 {
     const struct oci_namespace *ns = spec_ns (l, kind);
 
-    return ns && !ns->path;
+    return ns && (!ns->path || !ns->path[0]);
 }
 
 bool spec_is_absolute (const char *path)

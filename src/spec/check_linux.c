@@ -20,7 +20,7 @@ static int check_namespaces (const struct oci_linux *l, struct err *e)
         if (seen >> ns->type & 1)
             return err_set (e, EINVAL, "/linux/namespaces[%zu]/type: %s stands there twice", i,
                             oci_enum_name (&oci_namespace_enum, ns->type));
-        if (ns->path && !spec_is_absolute (ns->path))
+        if (ns->path && ns->path[0] && !spec_is_absolute (ns->path)) /* "": see plan/build.c */
             return err_set (e, EINVAL, "/linux/namespaces[%zu]/path: must be absolute", i);
         seen |= 1u << ns->type;
     }

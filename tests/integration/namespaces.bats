@@ -210,3 +210,10 @@ differs ()
     inside true
     refused 'time'
 }
+
+@test "an empty path is none, as Go programs write it" {
+    edit '.linux.namespaces |= map (.path = "")'
+    inside 'echo up'
+    rc 0
+    eq "$output" up
+}

@@ -444,6 +444,20 @@ CapAmb:0000000000000020'
     refused '/process/user/uid: required'
 }
 
+@test "a program without an x bit for its user, who has CAP_DAC_OVERRIDE" {
+    cp "$BUNDLE/rootfs/bin/busybox" "$BUNDLE/rootfs/srv/echo"
+    chmod 744 "$BUNDLE/rootfs/srv/echo"
+    edit '.process.user = {"uid": 1000, "gid": 1000} | .process.args = ["/srv/echo", "ran"]'
+    edit '.process.capabilities = {bounding: ["CAP_DAC_OVERRIDE"]}'
+    try rt run -b "$BUNDLE" "$ID"
+    refused 'exec: "/srv/echo": permission denied'
+    edit '["CAP_DAC_OVERRIDE"] as $c | .process.capabilities = {bounding: $c, permitted: $c,
+        effective: $c, inheritable: $c, ambient: $c}'
+    try rt run -b "$BUNDLE" "$ID"
+    rc 0
+    eq "$output" ran
+}
+
 @test "capabilities: absent and empty mean none, also for root" {
     for c in null '{}' '{"bounding":[],"effective":[],"inheritable":[],"permitted":[],"ambient":[]}'; do
         edit --argjson c "$c" 'if $c then .process.capabilities = $c
@@ -526,4 +540,12 @@ CapAmb:0000000000000020'
     inside 'grep ^Groups: /proc/self/status | wc -w'
     rc 0
     eq "$output" 3001
+}
+
+@test "SCHED_DEADLINE on some CPUs only: the kernel's EPERM is explained" {
+    [ "$(nproc)" -gt 1 ]
+    edit '.linux.resources.cpu = {"cpus": "0", "mems": "0"} | .process.scheduler =
+        {policy: "SCHED_DEADLINE", runtime: 42000, deadline: 1000000, period: 1000000}'
+    inside true
+    refused "process scheduler can't be used together with AllowedCPUs"
 }

@@ -87,6 +87,20 @@ load ../lib/helpers
     no_match "$output" '\bboot\b'
 }
 
+@test "with --no-pivot no procfs of the host is left that would justify an unmasked one" {
+    # Three of them: the cage's, one on top of it, and one elsewhere.
+    mkdir "$TMP/elsewhere"
+    mount -t proc proc "$TMP/elsewhere"
+    mount -t proc proc /proc
+    edit '.process.capabilities = {bounding: ["CAP_SETFCAP"], permitted: ["CAP_SETFCAP"],
+        effective: ["CAP_SETFCAP"]}'
+    script 'unshare -mrpf sh -c "mount -t proc none /mnt && ls /mnt/1/comm"'
+    try rt run --no-pivot -b "$BUNDLE" "$ID"
+    umount /proc "$TMP/elsewhere"
+    [ "$status" -ne 0 ]
+    match "$output" 'mount: permission denied'
+}
+
 @test "rootfsPropagation: private unless asked" {
     local want
     for mode in "" private rprivate shared rshared slave rslave unbindable runbindable; do

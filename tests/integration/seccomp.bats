@@ -270,3 +270,22 @@ call ()
     match "$output" 'EPERM'
     match "$output" '^ok 0$'
 }
+
+@test "a profile that is in force early may know no system call since Linux 5.1" {
+    profile='{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{action: "SCMP_ACT_ERRNO", errnoRet: 38,
+        names: ["close_range", "fsopen", "fsconfig", "fspick", "openat2", "open_tree", "move_mount",
+            "mount_setattr", "faccessat2"]}]}'
+    edit ".process.noNewPrivileges = false | .linux.seccomp = $profile"
+    script 'ls /proc/self/fd | tr "\n" " "'
+    exec 7</etc/passwd
+    try rt run -b "$BUNDLE" "$ID"
+    rc 0
+    eq "$output" "0 1 2 3 " # 3 is the folder itself
+    args sleep 1000
+    running
+    try rt exec "$ID" sh -c 'ls /proc/self/fd | tr "\n" " "'
+    exec 7<&-
+    rc 0
+    eq "$output" "0 1 2 3 "
+    rt delete -f "$ID"
+}

@@ -9,7 +9,7 @@ cp "$(command -v busybox)" "$dir/bin/busybox"
 for applet in sh ash cat chmod chown cp cut date dd df dirname echo env expr false find grep \
     head hostname httpd id ifconfig ionice ip kill ln ls mkdir mkfifo mknod mount mv nc nice nohup \
     od ps printf pwd readlink realpath rm rmdir seq setsid sh sleep sort stat stty sync tail test \
-    touch tr true tty umount uname uniq uptime usleep wc wget whoami xargs yes; do
+    touch tr true tty umount uname uniq unshare uptime usleep wc wget whoami xargs yes; do
     ln -sf busybox "$dir/bin/$applet"
 done
 [ -z "${PROBE:-}" ] || cp "$PROBE" "$dir/bin/probe"

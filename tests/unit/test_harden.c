@@ -277,12 +277,12 @@ static int descriptors (const void *arg, struct err *e)
 
     (void)arg;
     CHECK (procfs >= 3);
-    TRY (fds_cloexec_from (3, e)); /* whoever runs the test may have left some open */
+    TRY (fds_cloexec_from (3, procfs, e)); /* whoever runs the test may have left some open */
     open_ended = dup2 (1, 30);
     CHECK (open_ended == 30 && fds_check (3, procfs, e) == -EBADF);
     CHECK (strstr (e->msg, "descriptor 30 would survive"));
     TRY (fds_check (31, procfs, e));
-    TRY (fds_cloexec_from (3, e));
+    TRY (fds_cloexec_from (3, procfs, e));
     TRY (fds_check (3, procfs, e));
     return fcntl (1, F_GETFD) == 0 ? 0 : check (false, "stdout stays", e);
 }
