@@ -1,6 +1,7 @@
 # Manual pages and generated references.
 dist_man_MANS += \
 	%D%/man/agentrt.1 \
+	%D%/man/agentrt-checkpoint.1 \
 	%D%/man/agentrt-create.1 \
 	%D%/man/agentrt-delete.1 \
 	%D%/man/agentrt-exec.1 \
@@ -15,6 +16,7 @@ dist_man_MANS += \
 	%D%/man/agentrt-policy.json.5 \
 	%D%/man/agentrt-ps.1 \
 	%D%/man/agentrt-resume.1 \
+	%D%/man/agentrt-restore.1 \
 	%D%/man/agentrt-run.1 \
 	%D%/man/agentrt-spec.1 \
 	%D%/man/agentrt-start.1 \

@@ -1,7 +1,9 @@
 libagentrt_a_SOURCES += \
 	%D%/args.c %D%/args.h \
+	%D%/checkpoint.c \
 	%D%/cmd.c %D%/cmd.h \
 	%D%/create.c \
+	%D%/criu.c %D%/criu.h \
 	%D%/delete.c \
 	%D%/exec.c \
 	%D%/explain.c \
@@ -16,6 +18,7 @@ libagentrt_a_SOURCES += \
 	%D%/ps.c \
 	%D%/regex.c %D%/regex.h \
 	%D%/resume.c \
+	%D%/restore.c \
 	%D%/run.c \
 	%D%/signals.c %D%/signals.h \
 	%D%/spec.c \

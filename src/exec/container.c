@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/str.h"
+#include "exec/criu.h"
 #include "exec/run.h"
 #include "exec/sync.h"
 #include "hook/hook.h"
@@ -110,6 +111,23 @@ int container_run (const struct container_env *env, const struct container_creat
     else if (result == 0)
         decide_note (&r);
     if (result == 0 && !o->detach)
+        result = run_foreground (&r, ret_status, e);
+    run_close (&r);
+    return result;
+}
+
+int container_restore (const struct container_env *env, const struct container_criu_options *o,
+                       int *ret_status, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct run r;
+    int result;
+
+    run_init (&r, env, &a);
+    result = run_block_signals (&r, e);
+    if (result == 0)
+        result = restore_container (&r, o, e);
+    if (result == 0 && !o->create->detach)
         result = run_foreground (&r, ret_status, e);
     run_close (&r);
     return result;

@@ -62,6 +62,20 @@ struct container_mounts_options {
     bool remove;
 };
 
+/* checkpoint and restore: what criu is to do. NULL and false: its defaults. */
+struct container_criu_options {
+    const char *id;
+    const char *image_path, *work_path; /* NULL: "checkpoint"; the images' folder */
+    const char *parent_path;            /* relative to image_path */
+    const char *page_server;            /* ADDRESS:PORT */
+    const char *manage_cgroups, *network_lock, *lsm_profile, *lsm_mount_context;
+    const char *const *empty_ns; /* NULL-terminated */
+    bool leave_running, pre_dump, tcp_established, tcp_skip_in_flight, tcp_close, link_remap;
+    bool ext_unix_sk, shell_job, lazy_pages, file_locks, auto_dedup;
+    unsigned int status_fd;                        /* 0: none */
+    const struct container_create_options *create; /* restore */
+};
+
 /* create: init waits at the gate. Everything is undone on failure. */
 int container_create (const struct container_env *env, const struct container_create_options *o,
                       struct err *e);
@@ -93,3 +107,9 @@ int container_pids (const struct container_env *env, const char *id, struct aren
  * unmounts what is mounted at their destinations. Adding is all or nothing. */
 int container_mounts (const struct container_env *env, const struct container_mounts_options *o,
                       struct err *e);
+/* By the criu program. Without leave_running and pre_dump the container is then gone. */
+int container_checkpoint (const struct container_env *env, const struct container_criu_options *o,
+                          struct err *e);
+/* As container_run. Only under a policy that confines nothing: what comes back is in the files. */
+int container_restore (const struct container_env *env, const struct container_criu_options *o,
+                       int *ret_status, struct err *e);

@@ -328,20 +328,24 @@ void run_tell_left (const struct run *r, struct err *e)
                        first.msg, r->left.msg, r->create->id);
 }
 
-static int run_parent_once (struct run *r, struct err *e)
+int run_steps (struct run *r, const struct step *steps, size_t n, struct err *e)
 {
     size_t done = 0;
-    int result = share_birth (r, e);
 
-    if (result == 0)
-        result = steps_walk (parent_steps, n_parent_step_functions, r, &done, e);
-    if (result == 0)
+    if (steps_walk (steps, n, r, &done, e) == 0)
         return 0;
     prefer_child_error (r, e);
     release_prepared (r);
-    steps_undo (parent_steps, done, r);
+    steps_undo (steps, done, r);
     run_tell_left (r, e);
     return -e->code;
+}
+
+static int run_parent_once (struct run *r, struct err *e)
+{
+    int result = share_birth (r, e);
+
+    return result < 0 ? result : run_steps (r, parent_steps, n_parent_step_functions, e);
 }
 
 int run_parent (struct run *r, struct err *e)

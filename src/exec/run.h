@@ -32,6 +32,7 @@ struct run {
     const struct container_env *env;
     const struct container_create_options *create; /* NULL in exec */
     const struct container_exec_options *exec;     /* NULL in create and run */
+    const struct container_criu_options *criu;     /* restore, beside create */
     bool starts_at_once;                           /* run: no gate for a later `start` */
     struct arena *arena;
     int64_t begun; /* CLOCK_MONOTONIC microseconds: what --debug counts from */
@@ -114,6 +115,9 @@ extern const size_t n_parent_step_functions, n_child_step_functions;
 /* The parent's whole list; on failure undoes what was done. When the child failed first, its error
  * is the one returned. */
 int run_parent (struct run *r, struct err *e);
+
+/* Another list of the parent's rows. */
+int run_steps (struct run *r, const struct step *steps, size_t n, struct err *e);
 
 /* The child after clone3: its list, then execve. Never returns. */
 void run_child (struct run *r) __attribute__ ((noreturn));

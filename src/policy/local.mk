@@ -32,7 +32,7 @@ tests_unit_test_policy_load_SOURCES = tests/unit/test_policy_load.c
 tests_unit_test_policy_load_LDADD = $(unit_libs)
 
 libagentrt_a_SOURCES += %D%/apply.c %D%/apply.h %D%/draft.c %D%/draft.h %D%/areas.c \
-	%D%/requests.c %D%/rules.def %D%/rules.h %D%/rules_devices.c %D%/rules_exec.c \
+	%D%/requests.c %D%/restore.c %D%/restore.h %D%/rules.def %D%/rules.h %D%/rules_devices.c %D%/rules_exec.c \
 	%D%/rules_limits.c %D%/rules_linux.c %D%/rules_mounts.c %D%/rules_process.c
 check_PROGRAMS += tests/unit/test_policy_rules
 tests_unit_test_policy_rules_SOURCES = tests/unit/test_policy_rules.c \

@@ -38,7 +38,17 @@ static const struct {
     { "features", "features", "" },
     /* go-runc hard-codes the single dash */
     { GLOBALS "run -no-subreaper --bundle B ID", "run", "ID" },
+    { GLOBALS "checkpoint --image-path P --work-path W --parent-path X --tcp-established "
+              "--ext-unix-sk --shell-job --file-locks --empty-ns network --leave-running ID",
+      "checkpoint", "ID" },
+    { GLOBALS "restore --image-path P --work-path W --detach --pid-file P --console-socket S "
+              "--no-pivot -no-subreaper --bundle B ID",
+      "restore", "ID" },
     /* conmon: Podman and CRI-O */
+    { "restore --bundle B --pid-file P --no-pivot --no-new-keyring --detach --image-path I "
+      "--work-path B --tcp-established --tcp-close --file-locks --lsm-mount-context=L "
+      "--lsm-profile=selinux:L ID",
+      "restore", "ID" },
     { "--systemd-cgroup --log-format=json --log L --cgroup-manager disabled create --bundle B "
       "--pid-file P --no-pivot --no-new-keyring --preserve-fds 1 --console-socket S ID",
       "create", "ID" },
@@ -65,6 +75,8 @@ static const struct {
     { "--root=R kill -a ID 15", "kill", "ID 15" },
     { "--root=R kill ID SIGTERM", "kill", "ID SIGTERM" },
     { "--root=R state ID", "state", "ID" },
+    { "--root=R checkpoint --file-locks --image-path I --work-path W --leave-running ID",
+      "checkpoint", "ID" },
     /* go-runc's API */
     { "--root R --criu /usr/sbin/criu --debug list --format json", "list", "" },
     { "--rootless=true list -q", "list", "" },
