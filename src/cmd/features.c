@@ -17,11 +17,10 @@
 #define NO(m)  .m = false, .has_##m = true
 
 static const struct oci_features_enabled enabled = { YES (enabled) };
-static const struct oci_features_enabled disabled = { NO (enabled) };
 static const struct oci_features_intel_rdt intel_rdt = { NO (enabled), NO (schemata),
                                                          NO (monitoring) };
 static const struct oci_features_cgroup cgroup = { YES (v1), YES (v2), NO (systemd),
-                                                   NO (systemd_user), NO (rdma) };
+                                                   NO (systemd_user), YES (rdma) };
 static const struct oci_features_mount_extensions mount_extensions = { .idmap = &enabled };
 static const struct oci_kv annotations[] = {
     { "io.agentrt.version", PACKAGE_VERSION },
@@ -91,7 +90,7 @@ static int run_features (const struct call *c, struct err *e)
         .intel_rdt = &intel_rdt,
         .memory_policy = &memory_policy,
         .mount_extensions = &mount_extensions,
-        .net_devices = &disabled,
+        .net_devices = &enabled,
     };
 
     (void)c;

@@ -23,6 +23,13 @@
 
 #define CAP_FOR_SWAP (UINT64_C (1) << CAP_SYS_ADMIN)
 
+static int check_nothing (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the act itself ends only with an answer */
+}
+
 /* ---- die_with_parent ---- */
 /* The parent may have ended before the call: its end of the socket is closed then. (getppid says
  * nothing in a new pid namespace.) */
@@ -208,6 +215,12 @@ static int child_loopback_check (struct run *r, struct err *e)
     return ns_loopback_check (&r->plan, e);
 }
 
+static int child_net_devices (struct run *r, struct err *e)
+{
+    return sync_expect (r->sync, SYNC_GO, e);
+}
+#define child_net_devices_check check_nothing
+
 static int child_network_own (struct run *r, struct err *e)
 {
     r->mnt.network = &r->network;
@@ -269,12 +282,6 @@ static int child_mounted (struct run *r, struct err *e)
     return result < 0 ? result : sync_expect (r->sync, SYNC_GO, e);
 }
 
-static int check_nothing (struct run *r, struct err *e)
-{
-    (void)r;
-    (void)e;
-    return 0; /* the act itself ends only with an answer */
-}
 #define child_mounted_check check_nothing
 
 /* ---- hooks_container ---- */

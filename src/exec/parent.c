@@ -358,6 +358,39 @@ static int parent_idmaps_check (struct run *r, struct err *e)
     return 0; /* the child reads them back from inside, as its own row */
 }
 
+/* ---- net_devices ---- */
+/* Of the child, or the one that it joins. */
+static int open_netns (struct run *r, struct err *e)
+{
+    char path[48];
+
+    if (r->plan.ns[NS_NET].mode == NS_JOIN)
+        return fcntl (r->ns.fd[NS_NET], F_DUPFD_CLOEXEC, 3);
+    (void)snprintf (path, sizeof path, "%d/ns/net", r->pid);
+    return fd_open (r->procfs, path, O_RDONLY, FD_HOST, e);
+}
+
+static int parent_net_devices (struct run *r, struct err *e)
+{
+    AUTO_FD netns = open_netns (r, e);
+    int result = netns < 0 ? err_set (e, EBADF, "/linux/netDevices: open the network namespace")
+                           : netdev_begin (netns, r->procfs, &r->netdev, e);
+
+    if (result == 0)
+        result = netdev_move (&r->plan, &r->netdev, e);
+    return result < 0 ? result : sync_send (r->sync, SYNC_GO, e);
+}
+
+static int parent_net_devices_check (struct run *r, struct err *e)
+{
+    return netdev_check (&r->plan, &r->netdev, e);
+}
+
+static void undo_net_devices (struct run *r)
+{
+    netdev_undo (&r->plan, &r->netdev);
+}
+
 /* ---- hooks ---- */
 static int parent_mounted (struct run *r, struct err *e)
 {

@@ -36,6 +36,7 @@ void run_init (struct run *r, const struct container_env *env, struct arena *a)
     r->sources = MNT_SOURCES_NONE;
     r->mnt = (struct mnt){ .plan = &r->plan, .src = &r->sources, .root = -1, .dev = -1 };
     r->ids_lock = -1;
+    netdev_none (&r->netdev);
     pod_init (&r->pod);
     for (int kind = 0; kind < NS_COUNT; kind++)
         r->ns.fd[kind] = -1;
@@ -49,6 +50,7 @@ void run_close (struct run *r)
     for (size_t i = 0; i < ARRAY_LEN (fds); i++)
         cleanup_fd (&fds[i]);
     cleanup_fd (&r->ids_lock);
+    netdev_end (&r->netdev);
     pod_close (&r->pod);
     ns_fds_close (&r->ns);
     mnt_sources_close (&r->sources);

@@ -20,6 +20,7 @@
 #include "harden/strict.h"
 #include "harden/self.h"
 #include "mnt/mnt.h"
+#include "ns/netdev.h"
 #include "ns/network.h"
 #include "ns/ns.h"
 #include "exec/pod.h"
@@ -70,6 +71,7 @@ struct run {
     int init_pidfd;      /* exec: the container's init */
     uint64_t join_flags; /* exec: CLONE_NEW* of its namespaces that are not ours */
     struct mempolicy mempolicy;
+    struct netdev_move netdev;
     pid_t *entered; /* exec: shared memory where the kernel writes the pid of the process */
     struct listener_page *listener_page; /* exec: see listener_fetch; NULL: not needed */
 

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "join.h"
+#include "rtnl.h"
 
 #define TASK_STACK   ((size_t)64 * 1024)
 #define NET_DEV_MAX  8192
@@ -82,7 +83,7 @@ int ns_network_make (const struct plan *p, int procfs, struct ns_network *ret, s
 
 struct opener {
     int network;
-    const char *type;
+    const char *type; /* of a file system */
     int fd, code;
 };
 
@@ -105,6 +106,23 @@ int ns_network_fsopen (const struct ns_network *n, const char *type, struct err 
         return r < 0 ? r : o.fd;
     errno = o.code;
     return err_sys (e, "file system %s of the own network namespace", type);
+}
+
+static int rtnl_main (void *arg)
+{
+    struct opener *o = arg;
+
+    o->fd = setns (o->network, CLONE_NEWNET) == 0 ? rtnl_open () : -errno;
+    return 0;
+}
+
+int ns_network_rtnl (int netns, struct err *e)
+{
+    struct opener o = { .network = netns, .fd = -ECHILD };
+    int r = run_task (rtnl_main, &o, 0, e);
+
+    errno = -o.fd;
+    return r < 0 ? r : o.fd >= 0 ? o.fd : err_sys (e, "rtnetlink in the network namespace");
 }
 
 int ns_network_make_check (const struct ns_network *n, int procfs, struct err *e)

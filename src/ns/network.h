@@ -25,6 +25,10 @@ int ns_network_make_check (const struct ns_network *n, int procfs, struct err *e
  * in. */
 int ns_network_fsopen (const struct ns_network *n, const char *type, struct err *e);
 
+/* An rtnetlink socket (rtnl.h) in the namespace behind NETNS, over which the caller needs
+ * CAP_SYS_ADMIN. */
+int ns_network_rtnl (int netns, struct err *e);
+
 /* Enters it for good. Needs CAP_SYS_ADMIN in effect, in the user namespace it was made in. */
 int ns_network_enter (struct ns_network *n, struct err *e);
 /* The caller is in it, not in the engine's, and no link but lo is there. */

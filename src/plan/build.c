@@ -1,5 +1,6 @@
 #include "plan/build.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mount.h>
 
@@ -158,6 +159,8 @@ static void build_rest (const struct oci_linux *l, struct plan *ret)
     ret->has_personality = l->personality != NULL;
     if (l->personality)
         ret->personality = personality_domains[l->personality->domain];
+    ret->net_devices = l->net_devices;
+    ret->n_net_devices = l->n_net_devices;
     ret->memory_policy = l->memory_policy;
     ret->seccomp = l->seccomp;
 }
@@ -170,6 +173,7 @@ static void forget_set_up (struct plan *p)
         p->ns[kind] = (struct plan_ns){ .mode = NS_INHERIT };
     p->hostname = p->domainname = NULL;
     p->n_sysctls = 0;
+    p->n_net_devices = 0;
     p->hooks = NULL;
     p->cgroup.own_ns = false;
     p->cgroup.resources = NULL;
@@ -212,6 +216,8 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
         forget_set_up (ret);
     else if (result == 0)
         result = plan_build_filesystem (in, a, ret, e);
+    if (result == 0 && ret->n_net_devices > 0 && in->host.is_rootless)
+        result = err_set (e, EPERM, "/linux/netDevices: an ordinary user cannot move them");
     if (result == 0)
         build_delegation (ret);
     return result;

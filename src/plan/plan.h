@@ -38,6 +38,9 @@ struct plan_ns {
     const char *path; /* NS_JOIN: the namespace file on the host */
 };
 
+/* Moving is done, and undone, by a table of fixed size. */
+#define PLAN_NET_DEVICES_MAX 64
+
 struct plan_sysctl {
     const char *key;  /* as the config spells it, for messages */
     const char *path; /* below /proc/sys, '/' separated: "net/ipv4/ip_forward" */
@@ -136,6 +139,9 @@ struct plan {
     const char *hostname, *domainname;
     const struct plan_sysctl *sysctls;
     size_t n_sysctls;
+
+    const struct oci_net_device *net_devices; /* of the host, for NS_NET */
+    size_t n_net_devices;
 
     const char *rootfs; /* absolute host path */
     bool idmap_root;    /* it is seen through the ids of the new user namespace */

@@ -167,6 +167,11 @@ bool plan_wants_own_network (const struct plan *p)
     return p->own_network && !p->is_exec;
 }
 
+bool plan_wants_net_devices (const struct plan *p)
+{
+    return p->n_net_devices > 0;
+}
+
 bool plan_wants_sysctl (const struct plan *p)
 {
     return p->n_sysctls > 0;

@@ -29,7 +29,8 @@ int steps_misplaced (const struct step_text *steps, size_t n);
     P (mounts) P (container_hooks) P (terminal) P (root_propagation) P (readonly_paths) \
     P (masked_paths) P (root_readonly) P (root_flags) P (scheduling) P (lsm) P (stdio) \
     P (seccomp_floor_early) P (seccomp_early) P (seccomp_floor_swapped) P (seccomp_swapped) \
-    P (no_new_privs) P (start_hooks) P (rlimits) P (seccomp_floor) P (seccomp) P (agent)
+    P (no_new_privs) P (start_hooks) P (rlimits) P (seccomp_floor) P (seccomp) P (agent) \
+    P (net_devices)
 /* clang-format on */
 #define STEP_PREDICATE_DECLARE(name) bool plan_wants_##name (const struct plan *p);
 STEP_PREDICATES (STEP_PREDICATE_DECLARE)

@@ -291,19 +291,9 @@ static int check_linux (const struct oci_config *c, struct err *e)
 
 /* ---- what this version cannot do ---- */
 
-static bool has_net_devices (const struct oci_linux *l)
-{
-    return l->n_net_devices > 0;
-}
-
 static bool has_intel_rdt (const struct oci_linux *l)
 {
     return l->intel_rdt != NULL;
-}
-
-static bool has_rdma (const struct oci_linux *l)
-{
-    return l->resources && l->resources->n_rdma > 0;
 }
 
 /* config.md: a runtime MUST generate an error for what it does not support. */
@@ -311,9 +301,7 @@ static const struct {
     const char *at;
     bool (*is_asked) (const struct oci_linux *l);
 } unsupported[] = {
-    { "/linux/netDevices", has_net_devices },
     { "/linux/intelRdt", has_intel_rdt },
-    { "/linux/resources/rdma", has_rdma },
 };
 
 static int check_supported (const struct oci_config *c, struct err *e)

@@ -62,6 +62,39 @@ static int check_time_offsets (const struct oci_linux *l, struct err *e)
     return err_set (e, EINVAL, "/linux/timeOffsets: needs a new time namespace");
 }
 
+/* ---- network devices ---- */
+
+#define NET_DEVICES_MAX 64 /* what plan/ has room for */
+#define NET_NAME_MAX    15 /* IFNAMSIZ and its NUL */
+
+/* dev_valid_name of the kernel. */
+static bool is_link_name (const char *name)
+{
+    size_t n = strlen (name);
+
+    return n > 0 && n <= NET_NAME_MAX && strcmp (name, ".") != 0 && strcmp (name, "..") != 0 &&
+           !name[strcspn (name, "/: \f\n\r\t\v")];
+}
+
+/* "%d" in the new name stands for a number. */
+static int check_net_devices (const struct oci_linux *l, struct err *e)
+{
+    if (l->n_net_devices && !spec_has_ns (l, OCI_NS_NETWORK))
+        return err_set (e, EINVAL, "/linux/netDevices: needs a network namespace of its own");
+    if (l->n_net_devices > NET_DEVICES_MAX)
+        return err_set (e, EINVAL, "/linux/netDevices: more than %d", NET_DEVICES_MAX);
+    for (size_t i = 0; i < l->n_net_devices; i++) {
+        const struct oci_net_device *d = &l->net_devices[i];
+
+        if (!is_link_name (d->key))
+            return err_set (e, EINVAL, "/linux/netDevices: '%.32s' is no device's name", d->key);
+        if (d->name && *d->name && !is_link_name (d->name))
+            return err_set (e, EINVAL, "/linux/netDevices/%s/name: '%.32s' is no device's name",
+                            d->key, d->name);
+    }
+    return 0;
+}
+
 /* ---- devices ---- */
 
 /* dev_t of the kernel: 12 bits of major, 20 of minor. mknod(2) would cut off the rest. */
@@ -212,17 +245,11 @@ static int check_personality (const struct oci_linux *l, struct err *e)
 }
 
 int (*const spec_linux_rules[]) (const struct oci_linux *l, struct err *e) = {
-    check_namespaces,
-    check_mount_namespace,
-    check_user_namespace,
-    check_time_offsets,
-    sysctl_check,
-    check_devices,
-    check_paths,
-    check_cgroups_path,
-    spec_check_resources,
-    spec_check_seccomp,
-    check_memory_policy,
-    check_personality,
-    NULL,
+    check_namespaces,     check_mount_namespace,
+    check_user_namespace, check_time_offsets,
+    sysctl_check,         check_net_devices,
+    check_devices,        check_paths,
+    check_cgroups_path,   spec_check_resources,
+    spec_check_seccomp,   check_memory_policy,
+    check_personality,    NULL,
 };

@@ -72,6 +72,15 @@ static int check_hugepages (const struct oci_linux_resources *r, struct err *e)
     return 0;
 }
 
+/* A key becomes the first word of a line. */
+static int check_rdma (const struct oci_linux_resources *r, struct err *e)
+{
+    for (size_t i = 0; i < r->n_rdma; i++)
+        if (!*r->rdma[i].key || r->rdma[i].key[strcspn (r->rdma[i].key, "/ =\t\n")])
+            return err_set (e, EINVAL, AT "/rdma: '%.64s' is no device's name", r->rdma[i].key);
+    return 0;
+}
+
 /* A key is the name of a file of the container's own cgroup. */
 static int check_unified (const struct oci_linux_resources *r, struct err *e)
 {
@@ -85,7 +94,8 @@ static int check_unified (const struct oci_linux_resources *r, struct err *e)
 }
 
 static int (*const rules[]) (const struct oci_linux_resources *r, struct err *e) = {
-    check_device_rules, check_memory, check_cpu, check_weights, check_hugepages, check_unified,
+    check_device_rules, check_memory, check_cpu,     check_weights,
+    check_hugepages,    check_rdma,   check_unified,
 };
 
 int spec_check_resources (const struct oci_linux *l, struct err *e)

@@ -215,16 +215,13 @@ untouched ()
 }
 
 @test "what this version does not do is refused, not ignored" {
-    edit '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: "/run/agent.sock"}'
-    inside true
-    refused 'seccomp'
-    edit 'del (.linux.seccomp) | .linux.intelRdt = {closID: "x"}'
+    edit '.linux.intelRdt = {closID: "x"}'
     inside true
     refused 'intelRdt'
-    edit 'del (.linux.intelRdt) | .linux.netDevices = {eth0: {name: "x"}}'
+    edit 'del (.linux.intelRdt) | .linux.resources.rdma = {mlx5_1: {hcaHandles: 3}}'
     inside true
-    refused 'netDevices'
-    edit 'del (.linux.netDevices) | .process.apparmorProfile = "strict"'
+    refused "/linux/resources/rdma: this host has no cgroup controller 'rdma' for it"
+    edit 'del (.linux.resources.rdma) | .process.apparmorProfile = "strict"'
     inside true
     refused '[aA]pp[aA]rmor'
     edit 'del (.process.apparmorProfile) | .process.selinuxLabel = "system_u:x:y:s0"'
