@@ -20,5 +20,6 @@ dist_man_MANS += \
 	%D%/man/agentrt-run.1 \
 	%D%/man/agentrt-spec.1 \
 	%D%/man/agentrt-start.1 \
-	%D%/man/agentrt-state.1
+	%D%/man/agentrt-state.1 \
+	%D%/man/agentrt-update.1
 EXTRA_DIST += contrib/policies

@@ -64,15 +64,28 @@ int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgro
  * be NULL. A failure leaves nothing behind, or open what could not be removed. */
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 
-/* Writes every limit. Used by create and update. A controller that is missing is an error that
+/* Writes every limit. Used by create. A controller that is missing is an error that
  * names it and the config key ("/linux/resources/memory/limit: ..."). After cgroup_create also the
  * device rules, with RES NULL the default ones: v1 devices.allow, v2 an eBPF program, attached
- * before any older one is detached. An update leaves devices alone, as runc does: containerd
- * sends "deny all" with each, which would take away devices that the container was given. */
+ * before any older one is detached. */
 int cgroup_limit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 /* Reads all of it back. A value that the kernel changed is an error, but for rounding to pages. */
 int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resources *res,
                         struct err *e);
+
+/* New limits for a container that runs. */
+struct cgroup_update {
+    const struct oci_linux_resources *kept;   /* as they are said to be; may be NULL */
+    const struct oci_linux_resources *asked;  /* what the update names, to know which */
+    const struct oci_linux_resources *wanted; /* all of them, as they shall be */
+    int (*commit) (void *data, struct err *e);
+    void *data;
+};
+/* Writes what is asked for, and what else is wanted otherwise than it was; reads it back; commits.
+ * All or nothing: when one of these fails, every file gets back what it had, and if that fails,
+ * too, E says so. With checkBeforeUpdate less memory than is in use is -EBUSY. Device rules stay,
+ * as with runc. */
+int cgroup_update (struct cgroup *cg, const struct cgroup_update *u, struct err *e);
 
 /* Gives what cgroup_create made to PC's owner (config-linux.md, "Cgroup ownership"; v1 likewise).
  * Its limits stay root's: only folder and membership change hands. */

@@ -7,6 +7,9 @@
 
 #include "cgroup/cgroup.h"
 
+struct limit;
+struct limits;
+
 /* ---- files.c: cgroupfs by descriptor ----
  * fd.h's calls with FD_PROC. */
 int cgfile_open (int dir, const char *path, int flags, struct err *e);
@@ -43,11 +46,18 @@ int cgroup_clean_path (const char *path, struct arena *a, const char **ret, stru
 /* A process without power over the host: it can neither make device nodes nor load filters. */
 bool cgroup_is_unprivileged (void);
 
+/* ---- update.c ---- */
+/* What to write to M's file to have what it says now, which is TEXT. NULL: memory ran out. */
+const char *limit_old_value (const struct limit *m, const char *text, struct arena *a);
+
 /* ---- v2.c ---- */
 /* Enables controllers for the children of the cgroup DIR: on a pure cgroup2 host all that DIR has
  * (as engines read the counters of each), on a hybrid one only what a limit needs. A refusal is
  * no error: whoever needs the controller misses its files. */
 void v2_enable (const struct cgroup *cg, const struct oci_linux_resources *res, int dir);
+/* Likewise in all cgroups above the container's, which is there: what its first limits did not
+ * need, an update may. */
+void v2_enable_above (const struct cgroup *cg, const struct oci_linux_resources *res);
 
 /* ---- walk.c ---- */
 struct walk {
@@ -89,6 +99,13 @@ int remove_tree (struct cgroup_hierarchy *h, struct err *e);
 void remove_made (struct cgroup *cg);
 
 /* ---- limits.c ---- */
+/* All writes that RES asks for, each with its cgroup. */
+int limits_collect (struct limits *l, const struct cgroup *cg,
+                    const struct oci_linux_resources *res, struct err *e);
+int limits_write (const struct limits *l, struct err *e);
+int limits_check (const struct limits *l, struct err *e);
+/* May the file be missing? */
+bool limit_can_miss (const struct limit *m);
 /* Are there limits among the resources? Device rules do not count. */
 bool limits_are_asked (const struct oci_linux_resources *res);
 /* Does a limit need the v2 CONTROLLER on a host whose v1 hierarchies lack it? */

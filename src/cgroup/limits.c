@@ -78,8 +78,7 @@ static void collect_v2 (struct limits *l, const struct cgroup *cg, const char *v
     l->failed = l->failed || all.failed;
 }
 
-/* All writes that RES asks for, each with its cgroup. */
-static int collect (struct limits *l, const struct cgroup *cg,
+int limits_collect (struct limits *l, const struct cgroup *cg,
                     const struct oci_linux_resources *res, struct err *e)
 {
     const struct cgroup_hierarchy *v2 = cgroup_v2_home (cg);
@@ -139,8 +138,7 @@ static bool host_has_swap (void)
     return sysinfo (&info) < 0 || info.totalswap > 0;
 }
 
-/* May the file be missing? */
-static bool can_miss (const struct limit *m)
+bool limit_can_miss (const struct limit *m)
 {
     return m->optional || (m->is_swap && !host_has_swap ());
 }
@@ -171,7 +169,7 @@ static int write_limit (const struct limit *m, struct err *e)
         r = cgfile_write (m->h->dir, m->file, value, e);
     if (r == -ENOENT && m->alt_file)
         r = cgfile_write (m->h->dir, m->alt_file, m->alt_value ? m->alt_value : value, e);
-    return r == -ENOENT && can_miss (m) ? 0 : r;
+    return r == -ENOENT && limit_can_miss (m) ? 0 : r;
 }
 
 /* A limit below what is in use: the numbers are what helps. */
@@ -210,7 +208,7 @@ static int explain (const struct limit *m, int r, struct err *e)
 /* Some values bound each other (memory and memory+swap, quota and period and burst), so the right
  * order depends on what is there: whatever is refused gets a second chance when the others are
  * written. */
-static int write_all (const struct limits *l, struct err *e)
+int limits_write (const struct limits *l, struct err *e)
 {
     int r = 0;
 
@@ -230,42 +228,13 @@ static int write_all (const struct limits *l, struct err *e)
     return 0;
 }
 
-/* v2 takes any memory.max and kills for it; v1 refuses by itself. */
-static int check_before_update (const struct cgroup *cg, const struct oci_linux_resources *res,
-                                struct err *e)
-{
-    const struct cgroup_hierarchy *h = cgroup_v2_home (cg);
-    const struct oci_memory *m = res->memory;
-    uint64_t usage = 0;
-    struct err ignored;
-
-    if (cg->fresh || cg->layout != CGROUP_V2 || !m || !m->check_before_update ||
-        cgfile_number (h->dir, "memory.current", NULL, &usage, &ignored) < 0)
-        return 0;
-    if (m->has_limit && m->limit > 0 && (uint64_t)m->limit <= usage)
-        return err_set (e, EBUSY,
-                        "/linux/resources/memory/limit: %" PRId64 " is not above the %" PRIu64
-                        " bytes in use",
-                        m->limit, usage);
-    if (m->has_swap && m->swap > 0 && (uint64_t)m->swap <= usage)
-        return err_set (e, EBUSY,
-                        "/linux/resources/memory/swap: %" PRId64 " is not above the %" PRIu64
-                        " bytes in use",
-                        m->swap, usage);
-    return 0;
-}
-
-/* All of them are looked at before the first is written: an update that cannot be had in full
- * leaves the container as it is. */
 static int limit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e)
 {
     AUTO_ARENA a = { 0 };
     struct limits l = { .a = &a };
-    int r = collect (&l, cg, res, e);
+    int r = limits_collect (&l, cg, res, e);
 
-    if (r >= 0)
-        r = check_before_update (cg, res, e);
-    return r < 0 ? r : write_all (&l, e);
+    return r < 0 ? r : limits_write (&l, e);
 }
 
 int cgroup_limit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e)
@@ -288,7 +257,7 @@ static int check_limit (const struct limit *m, struct err *e)
         r = cgfile_read (m->h->dir, m->alt_file, &a, &text, e);
         value = m->alt_value ? m->alt_value : value;
     }
-    if (r == -ENOENT && can_miss (m))
+    if (r == -ENOENT && limit_can_miss (m))
         return 0;
     if (r < 0)
         return explain (m, r, e);
@@ -299,15 +268,24 @@ static int check_limit (const struct limit *m, struct err *e)
                     (int)strcspn (text, "\n"), text, m->file, value);
 }
 
+int limits_check (const struct limits *l, struct err *e)
+{
+    int r = 0;
+
+    for (const struct limit *m = l->first; r >= 0 && m; m = m->next)
+        if (m->check != CHECK_NONE)
+            r = check_limit (m, e);
+    return r;
+}
+
 int cgroup_limit_check (const struct cgroup *cg, const struct oci_linux_resources *res,
                         struct err *e)
 {
     AUTO_ARENA a = { 0 };
     struct limits l = { .a = &a };
-    int r = res ? collect (&l, cg, res, e) : 0;
+    int r = res ? limits_collect (&l, cg, res, e) : 0;
 
-    for (const struct limit *m = l.first; r >= 0 && m; m = m->next)
-        if (m->check != CHECK_NONE)
-            r = check_limit (m, e);
+    if (r >= 0)
+        r = limits_check (&l, e);
     return r >= 0 && cg->fresh ? devices_check (cg, res, e) : r;
 }

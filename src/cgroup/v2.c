@@ -1,6 +1,8 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cgroup/internal.h"
 
 /* "+cpu +memory ": what DIR has, is wanted, and is not yet passed on. NULL when there is
@@ -40,4 +42,24 @@ void v2_enable (const struct cgroup *cg, const struct oci_linux_resources *res, 
         return;
     for (char *w = strtok_r (words, " ", &rest); w; w = strtok_r (NULL, " ", &rest))
         (void)cgfile_write (dir, "cgroup.subtree_control", w, &ignored); /* see the header */
+}
+
+void v2_enable_above (const struct cgroup *cg, const struct oci_linux_resources *res)
+{
+    const struct cgroup_hierarchy *h = cgroup_v2_home (cg);
+    AUTO_ARENA a = { 0 };
+    struct err ignored;
+    AUTO_FD dir = h ? cgfile_mount (h, &ignored) : -1;
+    char *path = h ? arena_strdup (&a, h->path) : NULL;
+    char *rest = NULL;
+    char *name = path ? strtok_r (path, "/", &rest) : NULL;
+
+    for (; dir >= 0 && name; name = strtok_r (NULL, "/", &rest)) {
+        int next;
+
+        v2_enable (cg, res, dir);
+        next = cgfile_open (dir, name, O_PATH | O_DIRECTORY, &ignored);
+        cleanup_fd (&dir);
+        dir = next;
+    }
 }

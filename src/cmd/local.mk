@@ -24,6 +24,7 @@ libagentrt_a_SOURCES += \
 	%D%/spec.c \
 	%D%/start.c \
 	%D%/state.c \
+	%D%/update.c \
 	%D%/version.c
 
 check_PROGRAMS += tests/unit/test_args tests/unit/test_cmdline tests/unit/test_signals

@@ -76,6 +76,13 @@ struct container_criu_options {
     const struct container_create_options *create; /* restore */
 };
 
+struct container_update_options {
+    const char *id;
+    const char *file;                            /* --resources: a JSON file, "-": standard input;
+                                                    NULL: none */
+    const struct oci_linux_resources *resources; /* by options, on top of it */
+};
+
 /* create: init waits at the gate. Everything is undone on failure. */
 int container_create (const struct container_env *env, const struct container_create_options *o,
                       struct err *e);
@@ -95,6 +102,10 @@ int container_kill (const struct container_env *env, const char *id, int sig, bo
  * running" or "container not paused". */
 int container_pause (const struct container_env *env, const char *id, struct err *e);
 int container_resume (const struct container_env *env, const char *id, struct err *e);
+/* Other limits: what is asked for, in the bounds of the policy that the container was made under.
+ * All of it or, on failure, nothing. They are kept in its config. */
+int container_update (const struct container_env *env, const struct container_update_options *o,
+                      struct err *e);
 /* FORCE: kills first, cleans half-made ones, and an unknown id is success. */
 int container_delete (const struct container_env *env, const char *id, bool force, struct err *e);
 /* The OCI state document, status looked up now (paused included). */

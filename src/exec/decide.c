@@ -148,7 +148,7 @@ static int look (struct run *r, struct policy_input *in, struct err *e)
     in->facts.nofile_hard = nofile.rlim_max;
     if (run_need_procfs (r, e) < 0 || oom_own (r->procfs, &in->facts.oom_score_adj, e) < 0)
         return -e->code;
-    if (r->exec) /* its mounts were judged when they were made */
+    if (r->exec || r->update) /* its mounts were judged when they were made */
         return 0;
     if (look_at_pod (r, in, e) < 0 || look_for_ids (r, in, e) < 0 ||
         facts_path (r->bundle_dir, r->arena, &bundle, e) < 0)
@@ -169,10 +169,17 @@ static int require_cgroup (const struct run *r, struct err *e)
                     rule, r->policy.policy->name);
 }
 
-/* exec obeys the policy that the container was made under. */
+static struct policy_input given (const struct run *r)
+{
+    return (struct policy_input){ .config = r->config,
+                                  .process = r->exec ? r->process : NULL,
+                                  .update = r->update };
+}
+
+/* exec and update obey the policy that the container was made under. */
 int run_decide (struct run *r, struct err *e)
 {
-    struct policy_input in = { .config = r->config, .process = r->exec ? r->process : NULL };
+    struct policy_input in = given (r);
     int result = run_given_policy (r, e);
 
     if (result == 0)
@@ -182,7 +189,7 @@ int run_decide (struct run *r, struct err *e)
         result = policy_apply (&r->given_policy, &in, r->arena, &r->policy, e);
     if (result == 0)
         result = policy_refusal (&r->policy, e);
-    return result < 0 || !r->env->no_cgroup || r->exec ? result : require_cgroup (r, e);
+    return result == 0 && r->create && r->env->no_cgroup ? require_cgroup (r, e) : result;
 }
 
 int run_decide_mounts (struct run *r, const struct oci_mount *mounts, size_t n, struct err *e)
@@ -209,7 +216,7 @@ int run_decide_mounts (struct run *r, const struct oci_mount *mounts, size_t n, 
 
 int run_decide_check (struct run *r, struct err *e)
 {
-    const struct policy_input in = { .config = r->config, .process = r->exec ? r->process : NULL };
+    const struct policy_input in = given (r);
 
     return policy_check (&in, &r->policy, e);
 }
@@ -285,8 +292,9 @@ void decide_note (const struct run *r)
     list_rules (&r->policy, &rules);
     if (!rules.len || !r->env->record)
         return;
-    strbuf_addf (&text, "policy '%s' (%s) changed what the config asks for: %s (see explain)",
-                 r->policy.policy->name, r->policy.policy->file ?: "built in", rules.s);
+    strbuf_addf (&text, "policy '%s' (%s) changed what the %s asks for: %s%s",
+                 r->policy.policy->name, r->policy.policy->file ?: "built in",
+                 r->update ? "update" : "config", rules.s, r->update ? "" : " (see explain)");
     if (!rules.failed && !text.failed)
         r->env->record (text.s);
 }

@@ -34,6 +34,7 @@ struct run {
     const struct container_create_options *create; /* NULL in exec */
     const struct container_exec_options *exec;     /* NULL in create and run */
     const struct container_criu_options *criu;     /* restore, beside create */
+    const struct oci_linux_resources *update;      /* what an update asks for; else NULL */
     bool starts_at_once;                           /* run: no gate for a later `start` */
     struct arena *arena;
     int64_t begun; /* CLOCK_MONOTONIC microseconds: what --debug counts from */
@@ -169,7 +170,7 @@ int run_status (struct run *r, enum state_status *ret, struct err *e);
  * namespace that would do it, and thaws. */
 int run_signal (struct run *r, int sig, struct err *e);
 
-/* given.c: given_policy. create: what --policy or the host says. exec and mounts: what the
+/* given.c: given_policy. create: what --policy or the host says. exec, update and mounts: what the
  * container was made under, kept with it; never what the host says now. */
 int run_given_policy (struct run *r, struct err *e);
 /* decide.c: the policy, the facts that it needs, and what it makes of the config. */

@@ -23,18 +23,22 @@ const struct policy_rule policy_rules[] = {
 #undef POLICY_RULE
 const size_t n_policy_rules = ARRAY_LEN (policy_rules);
 
-static bool is_in_scope (const struct policy_rule *rule, const struct policy_input *in)
+bool policy_is_in_scope (enum policy_scope scope, const struct policy_input *in)
 {
+    if (in->update)
+        return scope == POLICY_LIMITS;
     if (in->adds_mounts)
-        return rule->scope == POLICY_MOUNTS;
-    return in->process ? rule->scope >= POLICY_PROCESS : rule->scope != POLICY_EXEC;
+        return scope == POLICY_MOUNTS;
+    if (in->process)
+        return scope == POLICY_PROCESS || scope == POLICY_EXEC;
+    return scope != POLICY_EXEC;
 }
 
 static int run_rules (struct draft *d, const struct policy_rule *rules, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         d->rule = &rules[i];
-        if (is_in_scope (&rules[i], d->in) && rules[i].apply (d) < 0)
+        if (policy_is_in_scope (rules[i].scope, d->in) && rules[i].apply (d) < 0)
             return -d->e->code;
     }
     d->rule = NULL;

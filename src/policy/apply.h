@@ -32,6 +32,8 @@ struct policy_input {
     /* mounts add: CONFIG is the container's effective one, but for its mounts, which are those to
      * be added. */
     bool adds_mounts;
+    /* update: what it asks for; CONFIG then has it already. NULL: no update. */
+    const struct oci_linux_resources *update;
     struct policy_facts facts;
 };
 
@@ -66,8 +68,11 @@ struct policy_result {
 };
 
 /* ---- the rules ---- */
-enum policy_scope { POLICY_CONFIG, POLICY_MOUNTS, POLICY_PROCESS, POLICY_EXEC };
+enum policy_scope { POLICY_CONFIG, POLICY_MOUNTS, POLICY_LIMITS, POLICY_PROCESS, POLICY_EXEC };
 struct draft;
+
+/* What a rule of SCOPE is for is asked of IN. */
+bool policy_is_in_scope (enum policy_scope scope, const struct policy_input *in);
 
 /* A row of rules.def. */
 struct policy_rule {

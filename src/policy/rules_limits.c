@@ -27,6 +27,17 @@ int rule_limit_memory (struct draft *d)
                              &d->memory.limit, 1, ceiling);
 }
 
+/* An update of the memory alone takes the container's swap along: nobody has asked for a number
+ * that does not fit any more. */
+static void forget_swap (struct draft *d, int64_t low, int64_t ceiling)
+{
+    const struct oci_linux_resources *asked = d->in->update;
+    bool is_asked = asked && asked->memory && asked->memory->has_swap;
+
+    if (asked && !is_asked && (d->memory.swap < low || d->memory.swap > ceiling))
+        d->memory.has_swap = false;
+}
+
 /* The config's number is of memory and swap together. */
 int rule_limit_swap (struct draft *d)
 {
@@ -37,6 +48,7 @@ int rule_limit_swap (struct draft *d)
         return 0;
     if (__builtin_add_overflow (limit, d->doc.limits->swap, &ceiling))
         ceiling = INT64_MAX;
+    forget_swap (d, limit, ceiling);
     return draft_cap_number (d, "/linux/resources/memory/swap", &d->memory.has_swap,
                              &d->memory.swap, limit, ceiling);
 }

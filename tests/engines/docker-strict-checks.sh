@@ -73,6 +73,14 @@ check 'privileged exec gives nothing more' 0 '^same$' bash -c '
         echo same'
 check 'lower limits stay'       0 '^33554432 7 50000$' D run --rm --memory 32m --pids-limit 7 --cpus 0.5 bb \
     sh -c 'cd /sys/fs/cgroup; echo $(cat memory/memory.limit_in_bytes pids/pids.max cpu/cpu.cfs_quota_us)'
+check 'an update stays below the ceilings' 0 '^1073741824 1073741824 128 100000 16777216 9$' bash -c '
+    D run -d --name up bb sleep 60 >/dev/null
+    D update --memory 8g --memory-swap 8g --pids-limit 4096 --cpu-period 100000 --cpu-quota 400000 up >/dev/null
+    cd="cd /sys/fs/cgroup; cat memory/memory.limit_in_bytes pids/pids.max"
+    a=$(D exec up sh -c "cd /sys/fs/cgroup; cat memory/memory.limit_in_bytes memory/memory.memsw.limit_in_bytes \\
+        pids/pids.max cpu/cpu.cfs_quota_us")
+    D update --memory 16m --memory-swap 16m --pids-limit 9 up >/dev/null
+    echo $a $(D exec up sh -c "$cd"); D rm -f up >/dev/null'
 check 'what was tightened is told' 0 'limits.memory|memory' \
     bash -c 'D run -d --name tt --memory 8g bb sleep 60 >/dev/null
         root=$(find /run/t /run/docker -type d -path "*runtime*/moby" | head -n 1)

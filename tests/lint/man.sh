@@ -9,14 +9,14 @@ MAN=$TOP/docs/man
 # shown_options: from a help text, "--name" and "-x", one a line.
 shown_options ()
 {
-    sed -n '/^OPTIONS:/,/^$/p' | sed -nE 's/^ {2,6}((-[A-Za-z]), )?(--[a-z-]+).*/\2 \3/p' |
+    sed -n '/^OPTIONS:/,/^$/p' | sed -nE 's/^ {2,6}((-[A-Za-z]), )?(--[a-z0-9-]+).*/\2 \3/p' |
         tr ' ' '\n' | grep . | sort
 }
 
 # described_options PAGE: the options that its list items explain. .Fl itself puts one dash.
 described_options ()
 {
-    sed -n 's/^\.It //p' "$1" | grep -E '^Fl ' | grep -oE '\bFl -?[A-Za-z][a-z-]*' |
+    sed -n 's/^\.It //p' "$1" | grep -E '^Fl ' | grep -oE '\bFl -?[A-Za-z][a-z0-9-]*' |
         sed 's/^Fl /-/' | sort
 }
 

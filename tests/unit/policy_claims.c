@@ -634,14 +634,14 @@ const struct claim policy_claims[] = {
     { "seccomp.flags", POLICY_CONFIG, b_seccomp_flags },
     { "paths.masked", POLICY_CONFIG, b_masked },
     { "paths.readonly", POLICY_CONFIG, b_readonly_paths },
-    { "limits.memory", POLICY_CONFIG, b_memory },
-    { "limits.swap", POLICY_CONFIG, b_swap },
-    { "limits.memory.killer", POLICY_CONFIG, b_killer },
-    { "limits.milliCpus", POLICY_CONFIG, b_cpus },
-    { "limits.milliCpus.realtime", POLICY_CONFIG, b_realtime },
+    { "limits.memory", POLICY_LIMITS, b_memory },
+    { "limits.swap", POLICY_LIMITS, b_swap },
+    { "limits.memory.killer", POLICY_LIMITS, b_killer },
+    { "limits.milliCpus", POLICY_LIMITS, b_cpus },
+    { "limits.milliCpus.realtime", POLICY_LIMITS, b_realtime },
     { "limits.milliCpus.cache", POLICY_CONFIG, b_rdt },
-    { "limits.pids", POLICY_CONFIG, b_pids },
-    { "limits.unified", POLICY_CONFIG, b_unified },
+    { "limits.pids", POLICY_LIMITS, b_pids },
+    { "limits.unified", POLICY_LIMITS, b_unified },
 };
 
 const size_t n_policy_claims = ARRAY_LEN (policy_claims);

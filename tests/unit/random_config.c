@@ -288,10 +288,22 @@ static void find (struct random_case *c)
     c->findings.list = c->found;
 }
 
+static struct dice throw (uint64_t seed, struct arena *a)
+{
+    return (struct dice){ .state = (seed + 1) * 0x9E3779B97F4A7C15u, .a = a };
+}
+
+const struct oci_linux_resources *random_update_make (uint64_t seed, struct arena *a)
+{
+    struct dice d = throw (~seed, a);
+
+    return random_resources (&d);
+}
+
 void random_case_make (uint64_t seed, struct arena *a, struct random_case *ret)
 {
     static const struct oci_id_mapping range = { .host_id = 100000, .size = 65536 };
-    struct dice d = { .state = (seed + 1) * 0x9E3779B97F4A7C15u, .a = a };
+    struct dice d = throw (seed, a);
     const struct oci_root root = { .path = "r",
                                    .has_readonly = maybe (&d),
                                    .readonly = maybe (&d) };

@@ -13,3 +13,6 @@ struct random_case {
 
 /* A container's config; every fourth seed an exec into one. */
 void random_case_make (uint64_t seed, struct arena *a, struct random_case *ret);
+
+/* What an update of any container may ask for. */
+const struct oci_linux_resources *random_update_make (uint64_t seed, struct arena *a);

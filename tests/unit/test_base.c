@@ -48,6 +48,54 @@ static void test_num (void)
     ok (num_i64 ("-", "n", -5, 5, &i, &e) == -EINVAL, "a sign alone");
 }
 
+static void test_size (void)
+{
+    static const struct {
+        const char *text;
+        int64_t want;
+    } good[] = {
+        { "-1", -1 },
+        { "0", 0 },
+        { "1024", 1024 },
+        { "64m", 67108864 },
+        { "64MB", 67108864 },
+        { "64MiB", 67108864 },
+        { "2K", 2048 },
+        { "1.5g", 1610612736 },
+        { "0.5k", 512 },
+        { "3b", 3 },
+        { "1 g", 1073741824 },
+        { "1t", 1099511627776 },
+        { "9223372036854775807", INT64_MAX },
+    };
+    static const char *const bad[] = { "",
+                                       "-2",
+                                       "m",
+                                       "1.m",
+                                       "1x",
+                                       "1mm",
+                                       "+1",
+                                       ".5m",
+                                       "1ib",
+                                       "64 ",
+                                       "8192p",
+                                       "9223372036854775808",
+                                       "99999999999999999999999999",
+                                       "1.0000000000g" };
+    struct err e = { 0 };
+    int64_t n;
+
+    for (size_t k = 0; k < ARRAY_LEN (good); k++) {
+        n = -7;
+        ok (num_size (good[k].text, "--memory", &n, &e) == 0 && n == good[k].want, "size '%s'",
+            good[k].text);
+    }
+    for (size_t k = 0; k < ARRAY_LEN (bad); k++) {
+        n = 7;
+        ok (num_size (bad[k], "--memory", &n, &e) == -EINVAL && n == 7, "no size: '%s'", bad[k]);
+    }
+}
+
 static void test_str (void)
 {
     static const char *const list[] = { "a", "bc", NULL };
@@ -322,6 +370,7 @@ int main (void)
         return 1;
     tmp = open (name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     test_num ();
+    test_size ();
     test_str ();
     test_resolve (tmp);
     test_mkdir_p (tmp);

@@ -1,6 +1,8 @@
 /* Config to writes, for both kernels' interfaces, and the comparison with what is read back. */
 #include "cgroup/limits.h"
 
+#include "cgroup/internal.h"
+
 #include "libocispec/arena.h"
 #include "tap.h"
 
@@ -269,8 +271,55 @@ static void test_read_back (void)
     }
 }
 
+/* What an update that fails writes back. */
+static void test_old_values (void)
+{
+    static const struct {
+        struct limit m;
+        const char *text, *want;
+    } t[] = {
+        { { .controller = "pids", .file = "pids.max", .value = "9" }, "max\n", "max" },
+        { { .controller = "cpu", .file = "cpu.max", .value = "9 1000" }, "max 5\n", "max 5" },
+        { { .controller = "memory",
+            .file = "memory.oom_control",
+            .value = "1",
+            .expect = "oom_kill_disable 1" },
+          "oom_kill_disable 0\nunder_oom 1\n",
+          "0" },
+        { { .controller = "io", .file = "io.max", .value = "8:0 rbps=1 wiops=2" },
+          "8:16 rbps=7\n8:0 rbps=5 wbps=max riops=max wiops=max\n",
+          "8:0 rbps=5 wbps=max riops=max wiops=max" },
+        { { .controller = "io", .file = "io.max", .value = "8:0 rbps=1 wiops=2" },
+          "8:16 rbps=7\n",
+          "8:0 rbps=max wiops=max" },
+        { { .controller = "blkio", .file = "blkio.throttle.read_bps_device", .value = "8:0 7" },
+          "8:0 6\n8:16 5\n",
+          "8:0 6" },
+        { { .controller = "blkio", .file = "blkio.throttle.read_bps_device", .value = "8:0 7" },
+          "",
+          "8:0 0" },
+        { { .controller = "io", .file = "io.weight", .value = "8:0 7" },
+          "default 100\n",
+          "8:0 default" },
+        { { .controller = "rdma", .file = "rdma.max", .value = "mlx hca_handle=2" },
+          "mlx hca_handle=3 hca_object=max\n",
+          "mlx hca_handle=3 hca_object=max" },
+        { { .controller = "net_prio", .file = "net_prio.ifpriomap", .value = "eth0 5" },
+          "lo 0\neth0 1\n",
+          "eth0 1" },
+        { { .controller = "cpuset", .file = "cpuset.cpus", .value = "0" }, "\n", "" },
+    };
+
+    for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+        AUTO_ARENA a = { 0 };
+
+        (void)tap_is (limit_old_value (&t[i].m, t[i].text, &a), t[i].want, t[i].m.file);
+    }
+}
+
 int main (void)
 {
+    test_old_values ();
     test_memory ();
     test_cpu ();
     test_weights ();

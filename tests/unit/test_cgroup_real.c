@@ -221,6 +221,30 @@ static void stage_limits (struct fixture *f)
     good (f, cgroup_limit_check (&f->cg, resources (f), &f->e), "and read back");
 }
 
+static int commit (void *data, struct err *e)
+{
+    return data ? err_set (e, ENOSPC, "it cannot be saved") : 0;
+}
+
+/* Each layout has one of the two. */
+static void stage_update (struct fixture *f)
+{
+    bool is_v1 = strcmp (f->name, "v1 alone") == 0;
+    struct oci_pids pids = { .has_limit = true, .limit = 12 };
+    struct oci_hugepage_limit pages[] = { { "2MB", 8388608 } };
+    struct oci_linux_resources r = { .pids = is_v1 ? &pids : NULL,
+                                     .hugepage_limits = pages,
+                                     .n_hugepage_limits = !is_v1 };
+    struct cgroup_update there = { resources (f), &r, &r, commit, NULL };
+    struct cgroup_update back = { &r, resources (f), resources (f), commit, f };
+
+    good (f, cgroup_update (&f->cg, &there, &f->e), "update");
+    ok (cgroup_update (&f->cg, &back, &f->e) == -ENOSPC, "%s: one that fails late", f->name);
+    good (f, cgroup_limit_check (&f->cg, &r, &f->e), "is undone");
+    back.data = NULL;
+    good (f, cgroup_update (&f->cg, &back, &f->e), "update back");
+}
+
 static void stage_enforced (struct fixture *f)
 {
     int r = exit_status (spawn (f, probe_devices));
@@ -556,6 +580,7 @@ static void test_life (const char *name, enum cgroup_layout layout)
     stage_create (&f);
     ok (f.cg.layout == layout, "%s: layout %d", name, f.cg.layout);
     stage_limits (&f);
+    stage_update (&f);
     stage_enforced (&f);
     stage_processes (&f);
     stage_remove (&f);

@@ -35,6 +35,10 @@ static const struct {
     { GLOBALS "delete --force ID", "delete", "ID" },
     { GLOBALS "pause ID", "pause", "ID" },
     { GLOBALS "resume ID", "resume", "ID" },
+    { GLOBALS "update --resources=- ID", "update", "ID" },
+    { "update --resources=/tmp/f ID", "update", "ID" },
+    { "--root=R update --resources - ID", "update", "ID" },
+    { "update ID --memory 67108864 --memory-swap -1", "update", "ID" },
     { "features", "features", "" },
     /* go-runc hard-codes the single dash */
     { GLOBALS "run -no-subreaper --bundle B ID", "run", "ID" },

@@ -1,6 +1,7 @@
 /*
  * spec/: what a bundle's config may say beyond its rows.
  */
+#include "spec/resources.h"
 #include "spec/spec.h"
 
 #include <dirent.h>
@@ -262,6 +263,82 @@ static void check_process (void)
     ok (spec_check_process (&p, "", &e) == 0, "a good one");
 }
 
+/* ---- updates ---- */
+
+/* The limits of a container with KEPT after an update with ASKED. */
+static const char *updated (const char *kept, const char *asked, struct arena *a)
+{
+    static const struct oci_linux none = { 0 };
+    const void *old, *more;
+    struct oci_linux l = none;
+    struct oci_config c = { .oci_version = "1.0.0", .linux_ = &l };
+    struct spec_update u;
+    struct strbuf out = { 0 };
+    struct err e = { 0 };
+    const char *text;
+
+    if (oci_parse (&oci_linux_resources_type, kept, strlen (kept), a, &old, NULL, &e) < 0 ||
+        oci_parse (&oci_linux_resources_type, asked, strlen (asked), a, &more, NULL, &e) < 0)
+        return arena_strdup (a, e.msg);
+    l.resources = old;
+    if (spec_update_make (&c, more, a, &u, &e) < 0 ||
+        oci_emit (&oci_linux_resources_type, u.config->linux_->resources, OCI_COMPACT, &out, &e) <
+            0)
+        return arena_strdup (a, e.msg);
+    text = arena_strdup (a, out.s);
+    strbuf_free (&out);
+    return text;
+}
+
+static void check_updates (void)
+{
+    static const struct {
+        const char *kept, *asked, *want;
+    } t[] = {
+        { "{\"memory\":{\"limit\":4096}}", "{\"pids\":{\"limit\":0}}",
+          "{\"memory\":{\"limit\":4096},\"pids\":{\"limit\":0}}" },
+        { "{\"cpu\":{\"shares\":5,\"quota\":6,\"cpus\":\"0\"}}",
+          "{\"cpu\":{\"shares\":0,\"quota\":7,\"period\":0,\"cpus\":\"\"}}",
+          "{\"cpu\":{\"shares\":5,\"quota\":7,\"cpus\":\"0\"}}" },
+        { "{\"memory\":{\"limit\":4096,\"swap\":4096}}", "{\"memory\":{\"limit\":-1}}",
+          "{\"memory\":{\"limit\":-1,\"swap\":-1}}" },
+        { "{\"memory\":{\"limit\":4096}}", "{\"memory\":{\"limit\":-1}}",
+          "{\"memory\":{\"limit\":-1}}" },
+        { "{\"memory\":{\"limit\":4096,\"swap\":4096,\"disableOOMKiller\":true}}",
+          "{\"memory\":{\"limit\":0,\"swap\":0,\"kernel\":0,\"disableOOMKiller\":false}}",
+          "{\"memory\":{\"limit\":4096,\"swap\":4096,\"kernel\":0,\"disableOOMKiller\":true}}" },
+        { "{\"devices\":[{\"allow\":true,\"access\":\"rwm\"}]}",
+          "{\"devices\":[{\"allow\":false,\"access\":\"rwm\"}]}",
+          "{\"devices\":[{\"allow\":true,\"access\":\"rwm\"}]}" },
+        { "{\"blockIO\":{\"weight\":10,\"throttleReadBpsDevice\":[{\"major\":8,\"minor\":0,"
+          "\"rate\":1},"
+          "{\"major\":8,\"minor\":16,\"rate\":2}]}}",
+          "{\"blockIO\":{\"weight\":0,\"throttleReadBpsDevice\":[{\"major\":8,\"minor\":0,\"rate\":"
+          "0}]}}",
+          "{\"blockIO\":{\"weight\":10,\"throttleReadBpsDevice\":[{\"major\":8,\"minor\":16,"
+          "\"rate\":2},"
+          "{\"major\":8,\"minor\":0,\"rate\":0}]}}" },
+        { "{\"hugepageLimits\":[{\"pageSize\":\"2MB\",\"limit\":1}],\"unified\":{\"a.b\":\"1\",\"c."
+          "d\":\"2\"}}",
+          "{\"hugepageLimits\":[{\"pageSize\":\"1GB\",\"limit\":2}],\"unified\":{\"c.d\":\"3\"}}",
+          "{\"hugepageLimits\":[{\"pageSize\":\"2MB\",\"limit\":1},{\"pageSize\":\"1GB\",\"limit\":"
+          "2}],"
+          "\"unified\":{\"a.b\":\"1\",\"c.d\":\"3\"}}" },
+        { "{\"network\":{\"classID\":7,\"priorities\":[{\"name\":\"a\",\"priority\":1}]}}",
+          "{\"network\":{\"classID\":0,\"priorities\":[{\"name\":\"b\",\"priority\":2}]}}",
+          "{\"network\":{\"classID\":7,\"priorities\":[{\"name\":\"a\",\"priority\":1},"
+          "{\"name\":\"b\",\"priority\":2}]}}" },
+        { "{}", "{\"unified\":{\"../x\":\"1\"}}",
+          "/linux/resources/unified: '../x' is not a file name" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (t); i++) {
+        AUTO_ARENA a = { 0 };
+
+        tap_is (updated (t[i].kept, t[i].asked, &a), t[i].want, t[i].asked);
+    }
+}
+
 int main (void)
 {
     check_broken ();
@@ -273,5 +350,6 @@ int main (void)
     check_default (true);
     check_load ();
     check_process ();
+    check_updates ();
     return tap_done ();
 }
