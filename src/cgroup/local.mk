@@ -11,3 +11,6 @@ tests_unit_test_cgroup_devices_LDADD = $(unit_libs)
 check_PROGRAMS += tests/unit/test_cgroup_real
 tests_unit_test_cgroup_real_SOURCES = tests/unit/test_cgroup_real.c
 tests_unit_test_cgroup_real_LDADD = $(unit_libs)
+check_PROGRAMS += tests/unit/test_cgroup_paths
+tests_unit_test_cgroup_paths_SOURCES = tests/unit/test_cgroup_paths.c
+tests_unit_test_cgroup_paths_LDADD = $(unit_libs)

@@ -155,9 +155,9 @@ limits='cd /sys/fs/cgroup; echo \$(cat memory/memory.limit_in_bytes memory/memor
     pids/pids.max cpu/cpu.shares cpu/cpu.cfs_quota_us cpuset/cpuset.cpus)'
 sh_   'update'              0 '^67108864 134217728 40 512 50000 0$' \
     "D update --memory 64m --memory-swap 128m --pids-limit 40 --cpu-shares 512 --cpu-quota 50000 \
-         --cpuset-cpus 0 c1 >/dev/null; D exec c1 sh -c \"\$limits\""
+         --cpuset-cpus 0 c1 >/dev/null; D exec c1 sh -c \"$limits\""
 sh_   'update of one thing' 0 '^33554432 134217728 40 512 50000 0$' \
-    "D update --memory 32m c1 >/dev/null; D exec c1 sh -c \"\$limits\""
+    "D update --memory 32m c1 >/dev/null; D exec c1 sh -c \"$limits\""
 check 'device after update' 0 '^0$'          D exec c1 sh -c 'head -c 4 /dev/zero | wc -c >/dev/null; echo $?'
 check 'ps'                  0 'c1'           D ps --format '{{.Names}} {{.Image}}'
 check 'stop'                0 '^c1$'         D stop -t 20 c1
