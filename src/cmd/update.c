@@ -20,7 +20,7 @@ struct update_options {
 
 static const struct opt update_table[] = {
     { "resources", 'r', OPT_TEXT, AT (resources), "FILE",
-      "read linux.resources from FILE, \"-\": standard input" },
+      "read the resources from FILE; \"-\": standard input" },
     { "blkio-weight", 0, OPT_TEXT, AT (blkio_weight), "N", "weight of block I/O, 10 to 1000" },
     { "cpu-period", 0, OPT_TEXT, AT (cpu_period), "US", "length of a period" },
     { "cpu-quota", 0, OPT_TEXT, AT (cpu_quota), "US", "time in a period; -1: no limit" },

@@ -40,12 +40,18 @@ static const char *rule_name (const struct draft *d, const struct request *r)
     return arena_printf (d->a, "allow.%s", r->key);
 }
 
+/* Something is added to a container that is there. */
+static bool comes_later (const struct draft *d)
+{
+    return d->in->process || d->in->adds_mounts || d->in->update;
+}
+
 static int note (struct draft *d, const struct request *r, const char *value,
                  enum policy_action action, const char *reason)
 {
     struct policy_decision x = { .action = action, .before = value, .reason = reason };
 
-    if (d->in->process || d->in->adds_mounts)
+    if (comes_later (d))
         return 0; /* what the container was given holds for what is added to it */
     x.path = arena_printf (d->a, "/annotations/" PREFIX "%s", r->key);
     x.after = action == POLICY_KEPT ? value : NULL;
@@ -298,7 +304,7 @@ int draft_take_requests (struct draft *d)
 {
     if (takes_all (d))
         return 0;
-    if (!d->in->process && !d->in->adds_mounts && drop_results (d) < 0)
+    if (!comes_later (d) && drop_results (d) < 0)
         return -d->e->code;
     for (size_t i = 0; i < d->config.n_annotations; i++)
         if (str_has_prefix (d->config.annotations[i].key, PREFIX) &&

@@ -151,8 +151,8 @@ sh_   'unpause'             0 '^running in$' \
     "D unpause c1 >/dev/null; echo \$(D inspect -f '{{.State.Status}}' c1; D exec c1 echo in)"
 sh_   'rm of a paused one'  0 '^cp$' \
     "D run -d --name cp $N bb sleep 1000 >/dev/null; D pause cp >/dev/null; D rm -f cp"
-limits='cd /sys/fs/cgroup; echo \$(cat memory/memory.limit_in_bytes memory/memory.memsw.limit_in_bytes
-    pids/pids.max cpu/cpu.shares cpu/cpu.cfs_quota_us cpuset/cpuset.cpus)'
+limits='cd /sys/fs/cgroup; echo \$(cat memory/memory.limit_in_bytes memory/memory.memsw.limit_in_bytes'
+limits+=' pids/pids.max cpu/cpu.shares cpu/cpu.cfs_quota_us cpuset/cpuset.cpus)'
 sh_   'update'              0 '^67108864 134217728 40 512 50000 0$' \
     "D update --memory 64m --memory-swap 128m --pids-limit 40 --cpu-shares 512 --cpu-quota 50000 \
          --cpuset-cpus 0 c1 >/dev/null; D exec c1 sh -c \"$limits\""
