@@ -29,9 +29,9 @@ enum fd_resolve {
  * a rename beside an IN_ROOT walk). Returns the descriptor or a negative errno; sets "open
  * 'PATH'". */
 int fd_open (int dirfd, const char *path, int flags, enum fd_resolve how, struct err *e);
-/* FD_PROC for the caller's own files of PROCFS, also below a seccomp filter that knows no openat2
- * (profiles older than Linux 5.6): where that is denied by openat, as nothing can be put in the way
- * of such a path. */
+/* FD_PROC for files of PROCFS that the kernel alone made, also below a seccomp filter that knows no
+ * openat2 (profiles older than Linux 5.6): where that is denied by openat, as nothing can be put in
+ * the way of such a path. */
 int fd_open_proc (int procfs, const char *path, int flags, struct err *e);
 int fd_open_mode (int dirfd, const char *path, int flags, mode_t mode, enum fd_resolve how,
                   struct err *e);

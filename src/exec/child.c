@@ -394,7 +394,8 @@ static int child_chdir (struct run *r, struct err *e)
 
 static int child_chdir_check (struct run *r, struct err *e)
 {
-    return r->chdir_error ? 0 : program_cwd_check (e); /* tried again after ids, and checked then */
+    return r->chdir_error ? 0
+                          : program_cwd_check (r, e); /* tried again after ids, and checked then */
 }
 
 /* ---- seccomp_floor and seccomp, early and last ---- */
@@ -505,7 +506,7 @@ static int child_executable (struct run *r, struct err *e)
 
 static int child_executable_check (struct run *r, struct err *e)
 {
-    return r->look_again ? 0 : program_cwd_check (e);
+    return r->look_again ? 0 : program_cwd_check (r, e);
 }
 
 /* ---- fds, enter ---- */

@@ -81,7 +81,7 @@ int enter_container_check (struct run *r, struct err *e)
     if (result == 0 && r->plan.process.terminal)
         result = tty_control_check (e);
     if (result == 0 && r->look_again)
-        result = program_cwd_check (e);
+        result = program_cwd_check (r, e);
     return result;
 }
 

@@ -90,6 +90,7 @@ struct run {
     int gate_conn;             /* create: the `start` that opened the gate, else -1 */
     bool no_keyrings;          /* the kernel has none */
     int chdir_error;           /* errno of the first chdir, tried again as the container's user */
+    bool cwd_checked;          /* the working directory lies inside, and has not changed since */
     bool look_again;           /* exec: the program is not there as seen from outside */
     const char *executable;    /* what execve gets */
     char executable_buf[PATH_MAX];
@@ -221,7 +222,7 @@ int run_hooks (struct run *r, int kind, enum state_status status, pid_t pid, str
 
 /* program.c, in the child: HOME, the working directory and the program. */
 int program_chdir (struct run *r, struct err *e);
-int program_cwd_check (struct err *e);
+int program_cwd_check (struct run *r, struct err *e);
 /* As the container's user: the directory, if the first attempt failed, and the file. */
 int program_locate (struct run *r, struct err *e);
 /* What CODE of execve, or of a look at the file, means for program NAME: in the texts that engines

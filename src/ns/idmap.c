@@ -152,7 +152,7 @@ static int read_file (int procfs, pid_t pid, const char *file, char *buf, size_t
 
     (void)(pid == 0 ? snprintf (path, sizeof path, "self/%s", file)
                     : snprintf (path, sizeof path, "%d/%s", pid, file));
-    fd = fd_open (procfs, path, O_RDONLY, FD_PROC, e);
+    fd = fd_open_proc (procfs, path, O_RDONLY, e);
     if (fd < 0)
         return fd;
     while (n > 0 && len < size - 1) {

@@ -274,8 +274,10 @@ call ()
 @test "a profile that is in force early may know no system call since Linux 5.1" {
     profile='{defaultAction: "SCMP_ACT_ALLOW", syscalls: [{action: "SCMP_ACT_ERRNO", errnoRet: 38,
         names: ["close_range", "fsopen", "fsconfig", "fspick", "openat2", "open_tree", "move_mount",
-            "mount_setattr", "faccessat2"]}]}'
+            "mount_setattr", "faccessat2", "getcwd"]}]}'
     edit ".process.noNewPrivileges = false | .linux.seccomp = $profile"
+    edit '.linux.namespaces += [{type: "user"}] | .linux.uidMappings = [{containerID: 0,
+        hostID: 0, size: 1000}] | .linux.gidMappings = .linux.uidMappings'
     script 'ls /proc/self/fd | tr "\n" " "'
     exec 7</etc/passwd
     try rt run -b "$BUNDLE" "$ID"
