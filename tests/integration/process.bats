@@ -366,6 +366,34 @@ start_fails ()
     refused 'ioPriority'
 }
 
+@test "memoryPolicy: what the kernel says of the process; modes, nodes and flags that are none" {
+    t () # POLICY WANT
+    {
+        edit --argjson m "$1" '.linux.memoryPolicy = $m'
+        inside 'cut -d" " -f2 /proc/self/numa_maps | sort | uniq | head -n1'
+        rc 0
+        eq "$output" "$2"
+    }
+    t '{"mode": "MPOL_BIND", "nodes": "0"}' bind:0
+    t '{"mode": "MPOL_INTERLEAVE", "nodes": "0"}' interleave:0
+    t '{"mode": "MPOL_PREFERRED", "nodes": "0"}' prefer:0
+    t '{"mode": "MPOL_BIND", "nodes": "0", "flags": ["MPOL_F_STATIC_NODES"]}' bind=static:0
+    t '{"mode": "MPOL_LOCAL"}' local
+    t '{"mode": "MPOL_DEFAULT"}' default
+    n () # POLICY ERE
+    {
+        edit --argjson m "$1" '.linux.memoryPolicy = $m'
+        inside true
+        refused "$2"
+    }
+    n '{"mode": "MPOL_X", "nodes": "0"}' 'invalid memory policy mode'
+    n '{"mode": "MPOL_BIND", "nodes": "0", "flags": ["MPOL_F_X"]}' 'invalid memory policy flag'
+    n '{"mode": "MPOL_BIND", "nodes": "0-x"}' 'memoryPolicy/nodes'
+    n '{"mode": "MPOL_BIND"}' 'memoryPolicy/nodes: required'
+    n '{"mode": "MPOL_DEFAULT", "nodes": "0"}' 'memoryPolicy/nodes: .*takes none'
+    n '{"mode": "MPOL_BIND", "nodes": "900"}' 'invalid memory policy nodes|memoryPolicy'
+}
+
 @test "personality: a 32-bit machine" {
     edit '.linux.personality = {domain: "LINUX32"}'
     inside 'uname -m; probe syscall personality 0xffffffff'
