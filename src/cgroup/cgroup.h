@@ -49,6 +49,12 @@ struct cgroup {
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret,
                    struct err *e);
 
+/* Located: the path of the cgroup above CG's that holds processes of another pid namespace than the
+ * caller's, so is another container's (whoever made that one); NULL: none. The one that the caller
+ * is in, as seen in PROCFS, does not count. */
+int cgroup_outer (const struct cgroup *cg, int procfs, struct arena *a, const char **ret,
+                  struct err *e);
+
 /* From what the state directory kept (the same paths), without looking at any config. Opens what
  * still exists. */
 int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct cgroup *ret,

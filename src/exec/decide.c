@@ -137,6 +137,19 @@ int facts_ids (const struct policy *policy, struct policy_input *in, struct aren
     return f->ids_note ? 0 : err_oom (e);
 }
 
+/* A path that cannot be located is no reason here: the start itself says why. */
+static int look_at_cgroup (const struct run *r, struct policy_input *in, struct err *e)
+{
+    const struct oci_linux *l = r->config->linux_;
+    const struct plan_cgroup pc = { .path = l ? l->cgroups_path : NULL, .given = true };
+    struct cgroup cg = { 0 };
+
+    if (r->given_policy.doc->cgroup == OCI_CGROUP_ENGINE || r->env->no_cgroup || !pc.path ||
+        !pc.path[0] || cgroup_locate (&pc, r->arena, &cg, e) < 0)
+        return 0;
+    return cgroup_outer (&cg, r->procfs, r->arena, &in->facts.outer_cgroup, e);
+}
+
 static int look (struct run *r, struct policy_input *in, struct err *e)
 {
     struct rlimit nofile;
@@ -151,7 +164,7 @@ static int look (struct run *r, struct policy_input *in, struct err *e)
     if (r->exec || r->update) /* its mounts were judged when they were made */
         return 0;
     if (look_at_pod (r, in, e) < 0 || look_for_ids (r, in, e) < 0 ||
-        facts_path (r->bundle_dir, r->arena, &bundle, e) < 0)
+        look_at_cgroup (r, in, e) < 0 || facts_path (r->bundle_dir, r->arena, &bundle, e) < 0)
         return -e->code;
     return facts_guard (&r->given_policy, bundle, r->env->root, in, r->arena, e);
 }

@@ -21,9 +21,10 @@ struct policy_facts {
     /* The range of ids for identity `userns`; none: there is none. */
     const struct oci_id_mapping *uid_map, *gid_map;
     size_t n_uid_map, n_gid_map;
-    const char *ids_note; /* explain: the range only stands for one; what to say about that */
-    int oom_score_adj;    /* the caller's own */
-    uint64_t nofile_hard; /* the caller's own hard limit of open files; 0: not known */
+    const char *ids_note;     /* explain: the range only stands for one; what to say about that */
+    const char *outer_cgroup; /* another container's, that cgroupsPath lies in; NULL: none */
+    int oom_score_adj;        /* the caller's own */
+    uint64_t nofile_hard;     /* the caller's own hard limit of open files; 0: not known */
 };
 
 struct policy_input {

@@ -137,6 +137,16 @@ int rule_intel_rdt (struct draft *d)
     return draft_note (d, &x);
 }
 
+/* ---- the place ---- */
+int rule_cgroup_place (struct draft *d)
+{
+    if (d->doc.cgroup == OCI_CGROUP_ENGINE || !d->facts->outer_cgroup)
+        return 0;
+    return draft_refuse (d, "/linux/cgroupsPath", d->linux_.cgroups_path,
+                         arena_printf (d->a, "it lies in '%s', the cgroup of another container",
+                                       d->facts->outer_cgroup));
+}
+
 /* ---- pids ---- */
 
 /* 0 is the lowest limit: it lets one process be (cgroup/limit_rows.c). */

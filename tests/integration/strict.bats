@@ -368,6 +368,22 @@ unlifted ()
     eq "$output" 400
 }
 
+@test "a cgroup in that of another container is refused, whoever made that one" {
+    args sleep 1000
+    edit --arg path "/$MARK/box" '.linux.cgroupsPath = $path'
+    rt --policy strict run -d -b "$BUNDLE" "$ID-a" 3>&-
+    edit --arg path "/$MARK/box/deep/in" '.linux.cgroupsPath = $path'
+    args true
+    refuses '{"cgroup": "engine"}' "/linux/cgroupsPath.*/$MARK/box', the cgroup of another container"
+    # Another state root is as good as another runtime.
+    try "$AGENTRT" --root "$TMP/other" --policy strict run -b "$BUNDLE" "$ID"
+    refused "/linux/cgroupsPath.*rule 'cgroup.place' of policy 'strict'"
+    edit --arg path "/$MARK/boxes/deep" '.linux.cgroupsPath = $path'
+    rt --policy strict run -b "$BUNDLE" "$ID"
+    rt delete -f "$ID-a"
+    find /sys/fs/cgroup -depth -type d -path "*/$MARK*" -exec rmdir {} \;
+}
+
 @test "no time of real-time groups, none saved up" {
     local parent=/sys/fs/cgroup/cpu/$MARK
 

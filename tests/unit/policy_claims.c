@@ -579,6 +579,11 @@ static bool b_unified (const struct view *v)
     return false;
 }
 
+static bool b_cgroup_place (const struct view *v)
+{
+    return v->doc->cgroup != OCI_CGROUP_ENGINE && v->in->facts.outer_cgroup;
+}
+
 /* ---- the claims, one for each rule ---- */
 const struct claim policy_claims[] = {
     { "rootfs.readonly", POLICY_CONFIG, b_readonly },
@@ -634,6 +639,7 @@ const struct claim policy_claims[] = {
     { "seccomp.flags", POLICY_CONFIG, b_seccomp_flags },
     { "paths.masked", POLICY_CONFIG, b_masked },
     { "paths.readonly", POLICY_CONFIG, b_readonly_paths },
+    { "cgroup.place", POLICY_CONFIG, b_cgroup_place },
     { "limits.memory", POLICY_LIMITS, b_memory },
     { "limits.swap", POLICY_LIMITS, b_swap },
     { "limits.memory.killer", POLICY_LIMITS, b_killer },

@@ -321,6 +321,7 @@ void random_case_make (uint64_t seed, struct arena *a, struct random_case *ret)
                            .gid_map = &range,
                            .n_uid_map = 1,
                            .n_gid_map = 1,
+                           .outer_cgroup = roll (&d, 16) ? NULL : "/other",
                            .oom_score_adj = (int)roll (&d, 3) * 100 } },
     };
     find (ret);
