@@ -56,15 +56,6 @@ static int state_text (const struct run *r, struct strbuf *out, struct err *e)
     return oci_emit (&oci_process_state_type, &doc, OCI_COMPACT, out, e);
 }
 
-/* The descriptor goes with the first byte: the rest of a large state may need more than one
- * call. */
-static int send_state (int sock, const struct strbuf *text, int fd)
-{
-    int result = fd_send (sock, text->s, 1, fd);
-
-    return result < 0 ? result : fd_write_all (sock, text->s + 1, text->len - 1);
-}
-
 int agent_hand_over (const struct run *r, int fd, struct err *e)
 {
     AUTO_STRBUF text = { 0 };
@@ -76,7 +67,7 @@ int agent_hand_over (const struct run *r, int fd, struct err *e)
     result = state_text (r, &text, e);
     if (result < 0)
         return result;
-    result = send_state (sock, &text, fd);
+    result = fd_send (sock, text.s, text.len, fd);
     return result < 0 ? err_set (e, -result,
                                  "/linux/seccomp/listenerPath: send the descriptor to the seccomp "
                                  "agent: %s",
