@@ -9,7 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
-#include "policy/draft.h"
+#include "policy/rules.h"
+#include "spec/unitprop.h"
 
 #define PREFIX "io.agentrt."
 
@@ -283,6 +284,33 @@ static int drop_results (struct draft *d)
                                            .reason = "what agentrt did, not what is asked of it" };
 
         if (!is_result (kv->key))
+            kept[n++] = *kv;
+        else if (draft_note (d, &x) < 0)
+            return -d->e->code;
+    }
+    if (n < d->config.n_annotations) {
+        d->config.annotations = kept;
+        d->config.n_annotations = n;
+    }
+    return 0;
+}
+
+/* With the cgroup as the engine says, so is its unit: cgroup/ sets what is in its list. */
+int rule_cgroup_properties (struct draft *d)
+{
+    struct oci_kv *kept = arena_calloc (d->a, d->config.n_annotations + 1, sizeof *kept);
+    size_t n = 0;
+
+    if (!kept)
+        return err_oom (d->e);
+    for (size_t i = 0; i < d->config.n_annotations; i++) {
+        const struct oci_kv *kv = &d->config.annotations[i];
+        const struct policy_decision x = { .path = arena_printf (d->a, "/annotations/%s", kv->key),
+                                           .action = POLICY_TIGHTENED,
+                                           .before = kv->value };
+
+        if (d->doc.cgroup == OCI_CGROUP_ENGINE || !str_has_prefix (kv->key, UNITPROP_PREFIX) ||
+            unitprop_is_harmless (kv->key))
             kept[n++] = *kv;
         else if (draft_note (d, &x) < 0)
             return -d->e->code;

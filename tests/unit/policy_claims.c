@@ -584,6 +584,20 @@ static bool b_cgroup_place (const struct view *v)
     return v->doc->cgroup != OCI_CGROUP_ENGINE && v->in->facts.outer_cgroup;
 }
 
+static bool b_properties (const struct view *v)
+{
+    static const char *const ends[] = { "KillSignal", "TimeoutStopUSec", "TimeoutStopSec" };
+    static const char prefix[] = "org.systemd.property.";
+
+    for (size_t i = 0; i < v->c->n_annotations; i++) {
+        const char *key = v->c->annotations[i].key;
+
+        if (str_has_prefix (key, prefix) && !has (ends, ARRAY_LEN (ends), key + strlen (prefix)))
+            return v->doc->cgroup != OCI_CGROUP_ENGINE;
+    }
+    return false;
+}
+
 /* ---- the claims, one for each rule ---- */
 const struct claim policy_claims[] = {
     { "rootfs.readonly", POLICY_CONFIG, b_readonly },
@@ -599,6 +613,7 @@ const struct claim policy_claims[] = {
     { "mounts.propagation", POLICY_MOUNTS, b_shared },
     { "mounts.sysfs", POLICY_MOUNTS, b_sysfs },
     { "cgroup", POLICY_MOUNTS, b_cgroup },
+    { "cgroup.properties", POLICY_CONFIG, b_properties },
     { "rootfs.tmp", POLICY_CONFIG, b_tmp },
     { "rootfs.shm", POLICY_CONFIG, b_shm },
     { "rootfs.tmp.size", POLICY_MOUNTS, b_size },
