@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "cgroup/bus.h"
 #include "cgroup/internal.h"
 
 static const char *const layout_names[] = {
@@ -35,7 +36,7 @@ int hierarchy_reopen (struct cgroup_hierarchy *h, struct err *e)
 int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct cgroup *ret,
                    struct err *e)
 {
-    struct cgroup cg = { 0 };
+    struct cgroup cg = { .unit = { .name = saved->unit, .address = saved->bus } };
     int r = 0;
 
     if (saved->n_paths > CGROUP_MAX_HIERARCHIES)
@@ -77,6 +78,8 @@ int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgro
                                                  .path = cg->h[i].path,
                                                  .made = cg->h[i].made };
     *ret = (struct oci_saved_cgroup){ .layout = layout_names[cg->layout],
+                                      .unit = cg->unit.name,
+                                      .bus = cg->unit.address,
                                       .paths = paths,
                                       .n_paths = cg->n };
     return 0;
@@ -91,6 +94,8 @@ int cgroup_clone_fd (const struct cgroup *cg)
 
 int cgroup_enter_prepare (struct cgroup *cg, struct err *e)
 {
+    if (cg->unit.is_awaited)
+        return 0; /* systemd and cgroup_create put it in */
     for (size_t i = 0; i < cg->n; i++) {
         struct cgroup_hierarchy *h = &cg->h[i];
         bool v2 = cgroup_is_v2 (h);
@@ -178,6 +183,8 @@ int cgroup_oom_kills (const struct cgroup *cg, uint64_t *ret, struct err *e)
 
 void cgroup_close (struct cgroup *cg)
 {
+    bus_close (cg->unit.bus);
+    cg->unit.bus = NULL;
     for (size_t i = 0; i < cg->n; i++) {
         cleanup_fd (&cg->h[i].dir);
         cleanup_fd (&cg->h[i].tasks);

@@ -19,6 +19,8 @@ enum cgroup_layout { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2 };
 
 #define CGROUP_MAX_HIERARCHIES 16
 
+struct bus;
+
 struct cgroup_hierarchy {
     const char *controllers; /* v1: "memory" or "cpu,cpuacct" or "name=systemd"; v2: "" */
     const char *mountpoint;  /* /sys/fs/cgroup/memory */
@@ -32,8 +34,21 @@ struct cgroup_hierarchy {
     bool made;
 };
 
+/* The systemd unit that holds the container's cgroup. systemd makes it for a process that lives, so
+ * the order is another one: locate, clone, cgroup_unit_start, cgroup_create, which puts the process
+ * into what it makes, cgroup_limit; meanwhile the process waits. */
+struct cgroup_unit {
+    const char *name; /* NULL: there is none */
+    const char *address;
+    struct bus *bus; /* connection, NULL until needed */
+    size_t path_len; /* of its own cgroup's path; the container's may lie below */
+    pid_t pid;       /* the process that it is made for */
+    bool is_awaited; /* it is yet to be started */
+};
+
 struct cgroup {
     enum cgroup_layout layout;
+    struct cgroup_unit unit;
     struct cgroup_hierarchy h[CGROUP_MAX_HIERARCHIES]; /* with HYBRID, the cgroup2 one comes last */
     size_t n;
     bool given;           /* the path was in the config: not being allowed to make it is an error */
@@ -59,6 +74,13 @@ int cgroup_outer (const struct cgroup *cg, int procfs, struct arena *a, const ch
  * still exists. */
 int cgroup_reopen (const struct oci_saved_cgroup *saved, struct arena *a, struct cgroup *ret,
                    struct err *e);
+/* systemd makes the unit and puts PID into it, with the limits as its properties. */
+int cgroup_unit_start (struct cgroup *cg, const struct plan_cgroup *pc, pid_t pid, struct err *e);
+/* For exec: systemd puts PID into the container's cgroup. */
+int cgroup_unit_attach (struct cgroup *cg, pid_t pid, struct err *e);
+/* PROCFS/PID/cgroup says so, in the hierarchies that are systemd's. */
+int cgroup_unit_check (const struct cgroup *cg, int procfs, pid_t pid, struct err *e);
+
 /* The part of the state that cgroup_reopen needs. */
 int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgroup *ret,
                  struct err *e);
@@ -140,8 +162,8 @@ int cgroup_pids (const struct cgroup *cg, struct arena *a, pid_t **ret, size_t *
 int cgroup_signal (struct cgroup *cg, int sig, struct err *e);
 
 /* Kills what is left and removes the folders that cgroup_create made, children first, in every
- * hierarchy, whatever becomes of the others; EBUSY is retried with back-off for at most 10 s. The
- * first error is told. Gone already is success. */
+ * hierarchy, whatever becomes of the others, and stops the unit; EBUSY is retried with back-off for
+ * at most 10 s. The first error is told. Gone already is success. */
 int cgroup_remove (struct cgroup *cg, struct err *e);
 
 /* memory.events / memory.oom_control: how many OOM kills there were. */

@@ -1,11 +1,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "cgroup/internal.h"
+#include "cgroup/unit.h"
 
 /* A v1 cpuset starts empty, and a process cannot enter an empty one (ENOSPC). */
 static int inherit_cpuset (int parent, int child, const char *names[2], const char *want,
@@ -43,7 +46,7 @@ static int inherit_cpusets (int parent, int child, const struct oci_cpu *cpu, st
 
 /* runc's texts: engines and their users search for them. A frozen cgroup would stop the first
  * process for ever, a non-empty one would let others share (and be killed with) the container. */
-int refuse_used (const struct cgroup_hierarchy *h, struct err *e)
+int refuse_used (const struct cgroup_hierarchy *h, pid_t own, struct err *e)
 {
     AUTO_ARENA a = { 0 };
     bool frozen = false;
@@ -51,7 +54,7 @@ int refuse_used (const struct cgroup_hierarchy *h, struct err *e)
     size_t n = 0;
     int r = h->made ? 0 : pids_below (h->dir, &a, &pids, &n, e);
 
-    if (r >= 0 && n > 0)
+    if (r >= 0 && n > 0 && (n > 1 || pids[0] != own))
         return err_set (e, EBUSY,
                         "container's cgroup is not empty: %zu process(es) found in '%s%s'", n,
                         h->mountpoint, h->path);
@@ -92,7 +95,7 @@ static int make_anew (const struct making *m, int dir, const char *name, struct 
     int r = old.dir = cgfile_open (dir, name, O_RDONLY | O_DIRECTORY, e);
 
     if (r >= 0)
-        r = refuse_used (&old, e);
+        r = refuse_used (&old, 0, e);
     if (r >= 0)
         r = remove_tree (&old, e);
     cleanup_fd (&old.dir);
@@ -104,6 +107,18 @@ static int make_anew (const struct making *m, int dir, const char *name, struct 
     return r;
 }
 
+/* The next folder on the way, which is systemd's to make and to equip. */
+static int open_level (int *dir, const char *name, struct err *e)
+{
+    int child = cgfile_open (*dir, name, O_RDONLY | O_DIRECTORY, e);
+
+    if (child < 0)
+        return child;
+    (void)close (*dir);
+    *dir = child;
+    return 0;
+}
+
 /* Makes NAME below *DIR, which becomes the new one. */
 static int make_level (const struct making *m, int *dir, const char *name, bool is_last,
                        struct err *e)
@@ -111,7 +126,7 @@ static int make_level (const struct making *m, int *dir, const char *name, bool 
     AUTO_FD child = -1;
     int r = 0;
 
-    if (cgroup_is_v2 (m->h))
+    if (cgroup_is_v2 (m->h) && !m->cg->unit.name)
         v2_enable (m->cg, m->res, *dir);
     m->h->made = mkdirat (*dir, name, 0755) == 0;
     if (!m->h->made && errno != EEXIST)
@@ -152,7 +167,10 @@ static int make_path (const struct making *m, struct err *e)
         memcpy (name, rest, len);
         name[len] = '\0';
         rest += len;
-        r = make_level (m, &dir, name, !*rest, e);
+        if (unit_makes (m->cg, m->h) && (size_t)(rest - m->h->path) <= m->cg->unit.path_len)
+            r = open_level (&dir, name, e);
+        else
+            r = make_level (m, &dir, name, !*rest, e);
     }
     if (r < 0)
         return r;
@@ -166,7 +184,7 @@ static int make (const struct making *m, struct err *e)
 
     if (r < 0)
         return err_add (e, "cgroup '%s%s'", m->h->mountpoint, m->h->path);
-    r = refuse_used (m->h, e);
+    r = refuse_used (m->h, m->cg->unit.pid, e);
     return r >= 0 && cgroup_is_v2 (m->h) ? refuse_invalid (m->h, e) : r;
 }
 
@@ -191,6 +209,39 @@ static int do_without (struct cgroup *cg, size_t i, const struct oci_linux_resou
     return 0;
 }
 
+/* Moves the unit's process into the container's cgroup, which leaves the unit's own without one:
+ * only then may that pass its controllers on. */
+static int put_in (const struct cgroup *cg, const struct cgroup_hierarchy *h,
+                   const struct oci_linux_resources *res, struct err *e)
+{
+    AUTO_FD above = -1;
+    char pid[16];
+
+    (void)snprintf (pid, sizeof pid, "%d", (int)cg->unit.pid);
+    if (cgfile_write (h->dir, "cgroup.procs", pid, e) < 0)
+        return err_add (e, "cgroup '%s%s'", h->mountpoint, h->path);
+    if (!cgroup_is_v2 (h) || strlen (h->path) == cg->unit.path_len)
+        return 0;
+    above = fd_open (h->dir, "..", O_PATH | O_DIRECTORY, FD_HOST, e);
+    if (above < 0)
+        return above;
+    v2_enable (cg, res, above);
+    return 0;
+}
+
+/* What is there belongs to the unit alone, so it is made with it and goes with it. */
+static int fill_unit (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e)
+{
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < cg->n; i++) {
+        r = put_in (cg, &cg->h[i], res, e);
+        cg->h[i].made = true;
+    }
+    cg->unit.is_awaited = r < 0;
+    return r;
+}
+
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e)
 {
     /* Kept for the removal of what was made, should descriptors run out. */
@@ -207,7 +258,7 @@ int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, str
             i++;
     }
     if (r >= 0)
-        r = cgroup_enter_prepare (cg, e);
+        r = cg->unit.name ? fill_unit (cg, res, e) : cgroup_enter_prepare (cg, e);
     if (r < 0) {
         cleanup_fd (&spare);
         spare = -1;

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cgroup/internal.h"
+#include "cgroup/unit.h"
 #include "cgroup/v1.h"
 
 /* Where systemd, and with it everybody else, mounts cgroup2. */
@@ -165,7 +166,7 @@ static int own_below_mount (const char *text, const struct cgroup_hierarchy *h, 
     size_t len = 0;
     const char *line = proc_cgroup_path (text, h, &len);
     const char *own = line ? arena_strndup (a, line, len) : NULL;
-    const char *root;
+    const char *root = "";
     int r = mount_root (h->mountpoint, a, &root, e);
 
     if (r < 0)
@@ -313,25 +314,33 @@ static int look (struct cgroup_hierarchy *h, bool given, struct err *e)
         return err_add (e, "cgroup '%s%s'", h->mountpoint, h->path);
     there.dir = dir;
     if (dir >= 0 && !given)
-        r = refuse_used (&there, e);
+        r = refuse_used (&there, 0, e);
     h->made = dir < 0 || !given;
     return r;
 }
 
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret, struct err *e)
 {
-    struct cgroup cg = { .given = pc->given };
+    struct cgroup cg = { 0 };
+    const char *path = pc->path;
     char *text = NULL;
     int r = pc->disabled ? 0 : read_proc ("/proc/self/cgroup", a, &text, e);
 
     if (r >= 0 && text)
         r = find_hierarchies (&cg, text, a, e);
+    cg.given = pc->given || pc->unit; /* never made anew: a unit of that name is refused */
+    if (r >= 0 && pc->unit)
+        r = unit_locate (pc, a, &cg, &path, e);
     if (r >= 0)
-        r = place (&cg, pc->path, text, a, e);
+        r = place (&cg, path, text, a, e);
     for (size_t i = 0; r >= 0 && i < cg.n; i++)
-        r = look (&cg.h[i], pc->given, e);
-    if (r < 0)
+        r = look (&cg.h[i], cg.given, e);
+    if (r >= 0 && pc->unit)
+        r = unit_refuse_used (&cg, a, e);
+    if (r < 0) {
+        cgroup_close (&cg);
         return r;
+    }
     *ret = cg;
     return 0;
 }

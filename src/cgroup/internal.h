@@ -89,8 +89,8 @@ void freeze_thaw_tree (const struct cgroup *cg);
 int hierarchy_reopen (struct cgroup_hierarchy *h, struct err *e);
 
 /* ---- create.c ---- */
-/* Refuses a cgroup (its dir is open) that has processes in it or is frozen. */
-int refuse_used (const struct cgroup_hierarchy *h, struct err *e);
+/* Refuses a cgroup (its dir is open) that has processes in it, other than OWN, or is frozen. */
+int refuse_used (const struct cgroup_hierarchy *h, pid_t own, struct err *e);
 
 /* ---- remove.c ---- */
 /* rmdir of the cgroup and all below. Returns 1 while something in it is busy. */

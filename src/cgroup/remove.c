@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "cgroup/internal.h"
+#include "cgroup/unit.h"
 
 #define PAUSE_MAX_MS 100
 
@@ -129,6 +130,19 @@ static int wait_for_removal (struct cgroup *cg, struct err *e)
                     CGROUP_PATIENCE_MS / 1000);
 }
 
+/* Everything is dead when systemd is told, or it would send SIGTERM and wait. It removes its
+ * folders; what it does not know (v1: freezer, cpuset) is left to us. */
+static int remove_unit (struct cgroup *cg, struct err *e)
+{
+    struct err kill_error;
+    int killed = kill_everywhere (cg, &kill_error);
+    int r = unit_stop (cg, e);
+
+    if (r == 0)
+        r = wait_for_removal (cg, e);
+    return r < 0 && killed < 0 ? err_add (e, "%s", kill_error.msg) : r;
+}
+
 int cgroup_remove (struct cgroup *cg, struct err *e)
 {
     struct err kill_error;
@@ -136,6 +150,8 @@ int cgroup_remove (struct cgroup *cg, struct err *e)
     int killed;
     int r = 0;
 
+    if (cg->unit.name)
+        return remove_unit (cg, e);
     if (is_all_made (cg)) /* the usual case: everything is empty, and rmdir says so */
         r = remove_round (cg, remove_leaf, &busy, e);
     if (busy == 0 && r == 0) /* what has failed once is tried again */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "cgroup/internal.h"
+#include "cgroup/unit.h"
 #include "cgroup/limits.h"
 
 /* ---- which ---- */
@@ -196,12 +197,15 @@ static int check_before (const struct cgroup *cg, const struct limits *l,
     return 0;
 }
 
-static int apply (const struct cgroup_update *u, const struct limits *l, struct err *e)
+static int apply (struct cgroup *cg, const struct cgroup_update *u, const struct limits *l,
+                  struct err *e)
 {
     int r = limits_write (l, e);
 
     if (r >= 0)
         r = limits_check (l, e);
+    if (r >= 0 && cg->unit.name)
+        r = unit_update (cg, u->wanted, e);
     return r < 0 ? r : u->commit (u->data, e);
 }
 
@@ -225,7 +229,8 @@ int cgroup_update (struct cgroup *cg, const struct cgroup_update *u, struct err 
     struct views kept;
     int r;
 
-    v2_enable_above (cg, u->wanted);
+    if (!cg->unit.name) /* what lies above is systemd's */
+        v2_enable_above (cg, u->wanted);
     r = limits_collect (&want, cg, u->wanted, e);
     if (r < 0)
         return r;
@@ -239,5 +244,5 @@ int cgroup_update (struct cgroup *cg, const struct cgroup_update *u, struct err 
         r = remember (&want, &old, e);
     if (r < 0)
         return r;
-    return apply (u, &want, e) < 0 ? undo (&old, e) : 0;
+    return apply (cg, u, &want, e) < 0 ? undo (&old, e) : 0;
 }

@@ -122,6 +122,7 @@ static int fill_env (struct call *c, struct err *e)
     c->env = (struct container_env){
         .policy = g->policy,
         .no_cgroup = g->cgroup_manager == MANAGER_DISABLED,
+        .systemd_cgroup = g->systemd_cgroup || g->cgroup_manager == MANAGER_SYSTEMD,
         .argv = c->argv,
         .note = note,
         .record = log_record,

@@ -5,8 +5,7 @@ static int run_create (const struct call *c, struct err *e)
 {
     struct container_create_options options;
 
-    if (launch_fill (c, &options, e) < 0)
-        return -e->code;
+    launch_fill (c, &options);
     options.detach = true; /* no one is left to copy a terminal */
     return container_create (&c->env, &options, e);
 }

@@ -25,7 +25,7 @@ static const struct opt explain_table[] = {
 };
 
 /* The plan of a start by root without options on a host that lacks nothing: everywhere the same. */
-static int make_plan (const struct policy_result *policy, const char *bundle, struct arena *a,
+static int make_plan (const struct call *c, const struct policy_result *policy, const char *bundle,
                       struct plan *ret, struct err *e)
 {
     const struct plan_input in = {
@@ -33,11 +33,13 @@ static int make_plan (const struct policy_result *policy, const char *bundle, st
         .bundle = bundle,
         .config = policy->config,
         .controls = policy->controls,
+        .no_cgroup = c->env.no_cgroup,
+        .systemd_cgroup = c->env.systemd_cgroup,
         .new_keyring = true,
         .host = { .permitted = UINT64_MAX },
     };
 
-    return plan_build (&in, a, ret, e);
+    return plan_build (&in, c->arena, ret, e);
 }
 
 /* The config, and what GIVEN makes of it. The mount guard looks at the host as far as it can. */
@@ -68,7 +70,7 @@ static int explain (const struct call *c, const struct policy_result *policy, co
     AUTO_STRBUF out = {};
     struct plan plan = {};
 
-    if (!refused && make_plan (policy, bundle, c->arena, &plan, e) < 0)
+    if (!refused && make_plan (c, policy, bundle, &plan, e) < 0)
         return -e->code;
     if (explain_print (refused ? NULL : &plan, policy, o->json, &out, e) < 0 ||
         print_text (&out, e) < 0)

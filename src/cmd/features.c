@@ -19,8 +19,8 @@
 static const struct oci_features_enabled enabled = { YES (enabled) };
 static const struct oci_features_intel_rdt intel_rdt = { NO (enabled), NO (schemata),
                                                          NO (monitoring) };
-static const struct oci_features_cgroup cgroup = { YES (v1), YES (v2), NO (systemd),
-                                                   NO (systemd_user), YES (rdma) };
+static const struct oci_features_cgroup cgroup = { YES (v1), YES (v2), YES (systemd),
+                                                   YES (systemd_user), YES (rdma) };
 static const struct oci_features_mount_extensions mount_extensions = { .idmap = &enabled };
 static const struct oci_kv annotations[] = {
     { "io.agentrt.version", PACKAGE_VERSION },
@@ -29,8 +29,9 @@ static const struct oci_kv annotations[] = {
 };
 /* A trailing dot stands for all that begin so (features.md). What a policy allows can be asked for
  * with these. */
-static const char *const unsafe_annotations[] = { "io.agentrt.", "run.oci.keep_original_groups",
-                                                  NULL };
+static const char *const unsafe_annotations[] = { "io.agentrt.", "org.systemd.property.",
+                                                  "run.oci.keep_original_groups",
+                                                  "run.oci.systemd.subgroup", NULL };
 
 static size_t count (const char *const *list)
 {

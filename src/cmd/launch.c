@@ -1,7 +1,5 @@
 #include "cmd/launch.h"
 
-#include <errno.h>
-
 /* More descriptors than any process may have open by default would only be typing errors. */
 #define PRESERVE_MAX 65536
 
@@ -23,14 +21,10 @@ const struct opt launch_table[] = {
     {},
 };
 
-int launch_fill (const struct call *c, struct container_create_options *ret, struct err *e)
+void launch_fill (const struct call *c, struct container_create_options *ret)
 {
     const struct launch_options *o = c->options;
 
-    if (c->global->systemd_cgroup || c->global->cgroup_manager == MANAGER_SYSTEMD)
-        return err_set (e, ENOTSUP,
-                        "the systemd cgroup manager is not supported: use the cgroupfs one "
-                        "(docker: --exec-opt native.cgroupdriver=cgroupfs)");
     *ret = (struct container_create_options){
         .id = c->operands[0],
         .bundle = o->bundle ?: ".",
@@ -44,5 +38,4 @@ int launch_fill (const struct call *c, struct container_create_options *ret, str
         .keep = o->keep,
         .preserve_fds = o->preserve_fds,
     };
-    return 0;
 }

@@ -14,5 +14,5 @@ struct launch_options {
 
 extern const struct opt launch_table[];
 
-/* The options of C for exec/container.h. -ENOTSUP for a cgroup manager that this version lacks. */
-int launch_fill (const struct call *c, struct container_create_options *ret, struct err *e);
+/* The options of C for exec/container.h. */
+void launch_fill (const struct call *c, struct container_create_options *ret);

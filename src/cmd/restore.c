@@ -1,6 +1,8 @@
 /* restore: a container made again from the files of a checkpoint (by criu). */
 #include "cmd/criu.h"
 
+#include <errno.h>
+
 #define AT(member) offsetof (struct criu_options, member)
 
 static const struct opt restore_table[] = {
@@ -20,8 +22,11 @@ static int run_restore (const struct call *c, struct err *e)
     struct container_criu_options options;
     int status = 0;
 
-    if (launch_fill (c, &create, e) < 0)
-        return -e->code;
+    if (c->env.systemd_cgroup) /* criu makes the processes, after their cgroup */
+        return err_set (e, ENOTSUP,
+                        "restore with --systemd-cgroup is not supported: leave the option out, and "
+                        "/linux/cgroupsPath a path");
+    launch_fill (c, &create);
     criu_fill (c, &options);
     options.create = &create;
     if (container_restore (&c->env, &options, &status, e) < 0)

@@ -14,7 +14,8 @@ static int run_run (const struct call *c, struct err *e)
     struct container_create_options options;
     int status = 0;
 
-    if (launch_fill (c, &options, e) < 0 || container_run (&c->env, &options, &status, e) < 0)
+    launch_fill (c, &options);
+    if (container_run (&c->env, &options, &status, e) < 0)
         return -e->code;
     return status;
 }

@@ -87,6 +87,8 @@ static int child_cgroup_enter (struct run *r, struct err *e)
     const struct oci_exec_cpu_affinity *cpus = r->plan.process.cpu_affinity;
     int result = cpus && cpus->initial ? sched_set_affinity (0, cpus->initial, e) : 0;
 
+    if (result == 0 && r->cgroup.unit.is_awaited) /* the parent has it put in */
+        result = sync_expect (r->sync, SYNC_GO, e);
     if (result == 0)
         result = cgroup_enter (&r->cgroup, e);
     /* The runtime's own CPU mask is not handed on (runc#4041); the cpuset is what counts. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "exec/run.h"
+#include "exec/sync.h"
 
 /* What the deepest step of the child needs, with room: reading NGROUPS_MAX groups back takes 256
  * KiB alone. Untouched pages cost nothing. */
@@ -57,17 +58,30 @@ static int prepare_clone_old (struct run *r, struct err *e)
     return r->plan.cgroup.disabled ? 0 : cgroup_enter_prepare (&r->cgroup, e);
 }
 
+/* An ordinary user outside of the own manager's cgroups (a login session) may not clone into one of
+ * these: that manager moves the child, which waits for it. */
+static bool is_for_systemd (const struct run *r, const struct clone_request *c, int error)
+{
+    return error == EACCES && c->cgroup >= 0 && r->cgroup.unit.name;
+}
+
+static int attach (struct run *r, struct err *e)
+{
+    int result = cgroup_unit_attach (&r->cgroup, r->pid, e);
+
+    return result < 0 ? result : sync_send (r->sync, SYNC_GO, e);
+}
+
 /* Runs the child where it succeeds as such; returns its pid to the caller. May stand on the
  * trampoline's stack, which AddressSanitizer does not know: it would say so in the container's
  * output before run_child, which does not return. */
 __attribute__ ((no_sanitize_address)) int clone_child (struct run *r, uint64_t more_flags,
                                                        uint64_t exit_signal, struct err *e)
 {
-    const struct clone_request c = { .flags = more_flags | ns_clone3_flags (&r->plan),
-                                     .exit_signal = exit_signal,
-                                     .cgroup = r->plan.cgroup.disabled
-                                                   ? -1
-                                                   : cgroup_clone_fd (&r->cgroup) };
+    struct clone_request c = { .flags = more_flags | ns_clone3_flags (&r->plan),
+                               .exit_signal = exit_signal,
+                               .cgroup =
+                                   r->plan.cgroup.disabled ? -1 : cgroup_clone_fd (&r->cgroup) };
     int pidfd = -1;
     long pid = clone_new (&c, &pidfd);
 
@@ -80,13 +94,18 @@ __attribute__ ((no_sanitize_address)) int clone_child (struct run *r, uint64_t m
     }
     if (pid < 0 && errno == EBUSY)
         return err_sys (e, "error adding pid of the new process to cgroups");
+    if (pid < 0 && is_for_systemd (r, &c, errno)) {
+        c.cgroup = -1;
+        r->cgroup.unit.is_awaited = true;
+        pid = clone_new (&c, &pidfd);
+    }
     if (pid < 0)
         return err_sys (e, "clone a process with the container's namespaces");
     if (pid == 0)
         run_child (r);
     r->pid = (pid_t)pid;
     r->pidfd = pidfd;
-    return 0;
+    return r->exec && r->cgroup.unit.is_awaited ? attach (r, e) : 0;
 }
 
 struct trampoline {

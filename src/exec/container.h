@@ -18,10 +18,11 @@
 
 /* What every command knows. */
 struct container_env {
-    const char *root;   /* state root: --root, else state_default_root */
-    const char *policy; /* --policy: a name or a file; NULL: the default */
-    bool no_cgroup;     /* --cgroup-manager disabled */
-    char *const *argv;  /* the whole command line, to run it again from a sealed copy */
+    const char *root;    /* state root: --root, else state_default_root */
+    const char *policy;  /* --policy: a name or a file; NULL: the default */
+    bool no_cgroup;      /* --cgroup-manager disabled */
+    bool systemd_cgroup; /* create, run: systemd makes the cgroup. Others go by the state */
+    char *const *argv;   /* the whole command line, to run it again from a sealed copy */
     void (*record) (const char *text);          /* one line for the --log file only; may be NULL */
     void (*note) (int level, const char *text); /* enum log_level of base/log.h; may be NULL */
 };

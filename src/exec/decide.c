@@ -137,15 +137,17 @@ int facts_ids (const struct policy *policy, struct policy_input *in, struct aren
     return f->ids_note ? 0 : err_oom (e);
 }
 
-/* A path that cannot be located is no reason here: the start itself says why. */
+/* A path that cannot be located is no reason here: the start itself says why. A unit lies in slices
+ * alone, which hold no process. */
 static int look_at_cgroup (const struct run *r, struct policy_input *in, struct err *e)
 {
     const struct oci_linux *l = r->config->linux_;
     const struct plan_cgroup pc = { .path = l ? l->cgroups_path : NULL, .given = true };
     struct cgroup cg = { 0 };
 
-    if (r->given_policy.doc->cgroup == OCI_CGROUP_ENGINE || r->env->no_cgroup || !pc.path ||
-        !pc.path[0] || cgroup_locate (&pc, r->arena, &cg, e) < 0)
+    if (r->given_policy.doc->cgroup == OCI_CGROUP_ENGINE || r->env->no_cgroup ||
+        r->env->systemd_cgroup || !pc.path || !pc.path[0] ||
+        cgroup_locate (&pc, r->arena, &cg, e) < 0)
         return 0;
     return cgroup_outer (&cg, r->procfs, r->arena, &in->facts.outer_cgroup, e);
 }

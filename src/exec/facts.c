@@ -63,6 +63,8 @@ int facts_look (unsigned int preserve_fds, struct arena *a, struct plan_host *re
     ret->uid = geteuid ();
     ret->gid = getegid ();
     ret->is_rootless = ret->uid != 0 || !userns_is_initial ();
+    ret->has_user_bus =
+        ret->is_rootless && (getenv ("XDG_RUNTIME_DIR") || getenv ("DBUS_SESSION_BUS_ADDRESS"));
     ret->preserve_fds = preserve_fds + ret->listen_fds;
     return fds_check_preserved (ret->preserve_fds, e);
 }

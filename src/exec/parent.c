@@ -94,6 +94,7 @@ static int create_plan (struct run *r, struct err *e)
                              .pidfd_socket = r->create->pidfd_socket,
                              .no_pivot = r->create->no_pivot,
                              .no_cgroup = r->env->no_cgroup,
+                             .systemd_cgroup = r->env->systemd_cgroup,
                              .new_keyring = !r->create->no_new_keyring };
     int result = facts_path (r->bundle_dir, r->arena, &in.bundle, e);
 
@@ -341,6 +342,57 @@ static void undo_clone (struct run *r)
         return;
     (void)syscall (SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0); /* gone already is fine */
     run_reap (r->pidfd);
+}
+
+/* ---- unit ---- */
+static int parent_unit (struct run *r, struct err *e)
+{
+    return cgroup_unit_start (&r->cgroup, &r->plan.cgroup, r->pid, e);
+}
+
+static int parent_unit_check (struct run *r, struct err *e)
+{
+    return cgroup_unit_check (&r->cgroup, r->procfs, r->pid, e);
+}
+
+/* The child first: systemd would only ask it to end. */
+static void undo_unit (struct run *r)
+{
+    if (r->pidfd >= 0)
+        (void)syscall (SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0); /* gone is fine */
+    undo_cgroup (r);
+}
+
+static int parent_unit_cgroup (struct run *r, struct err *e)
+{
+    return parent_cgroup (r, e);
+}
+
+static int parent_unit_cgroup_check (struct run *r, struct err *e)
+{
+    return parent_cgroup_check (r, e);
+}
+
+static int parent_unit_owner (struct run *r, struct err *e)
+{
+    return parent_cgroup_owner (r, e);
+}
+
+static int parent_unit_owner_check (struct run *r, struct err *e)
+{
+    return parent_cgroup_owner_check (r, e);
+}
+
+static int parent_unit_enter (struct run *r, struct err *e)
+{
+    return sync_send (r->sync, SYNC_GO, e);
+}
+
+static int parent_unit_enter_check (struct run *r, struct err *e)
+{
+    (void)r;
+    (void)e;
+    return 0; /* the child's own row, and `ready` */
 }
 
 /* ---- idmaps ---- */

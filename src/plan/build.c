@@ -212,6 +212,8 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
     result = plan_build_annotations (in, ret, e);
     if (result == 0)
         result = plan_build_process (in, a, ret, e);
+    if (result == 0 && in->systemd_cgroup && !in->no_cgroup)
+        result = plan_build_unit (in, a, ret, e);
     if (result == 0 && in->is_exec)
         forget_set_up (ret);
     else if (result == 0)

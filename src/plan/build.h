@@ -16,6 +16,7 @@ struct plan_host {
     const struct rlimit *rlimits; /* the caller's own, [RLIMIT_NLIMITS]; NULL: unlimited */
     unsigned int preserve_fds;    /* --preserve-fds and LISTEN_FDS */
     unsigned int listen_fds;      /* LISTEN_FDS of the caller, 0: none */
+    bool has_user_bus;            /* an ordinary user with a message bus of the own session */
 };
 
 struct plan_input {
@@ -25,7 +26,7 @@ struct plan_input {
     const struct guard_findings *guard; /* NULL: the policy does not ask */
     struct policy_controls controls;    /* what CONFIG cannot say */
     const char *pid_file, *pidfd_socket;
-    bool is_exec, no_pivot, no_cgroup, new_keyring;
+    bool is_exec, no_pivot, no_cgroup, systemd_cgroup, new_keyring;
     struct plan_host host;
 };
 
@@ -40,3 +41,5 @@ int plan_build_annotations (const struct plan_input *in, struct plan *ret, struc
 /* filesystem.c: root, mounts, devices, masked and read-only paths. */
 int plan_build_filesystem (const struct plan_input *in, struct arena *a, struct plan *ret,
                            struct err *e);
+/* unit.c: the systemd unit, from linux.cgroupsPath and annotations. */
+int plan_build_unit (const struct plan_input *in, struct arena *a, struct plan *ret, struct err *e);

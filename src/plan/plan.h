@@ -18,6 +18,7 @@
 #include "libocispec/ocispec.h"
 #include "policy/guard.h"
 #include "spec/mntopt.h"
+#include "spec/unitprop.h"
 
 /* ---- namespaces ---- */
 enum plan_ns_kind {
@@ -109,6 +110,17 @@ struct plan_process {
     const struct oci_exec_cpu_affinity *cpu_affinity; /* exec only */
 };
 
+/* The systemd unit that holds the container's cgroup. */
+struct plan_unit {
+    const char *name;       /* "docker-ID.scope" */
+    const char *slice;      /* "a-b.slice" */
+    const char *slice_path; /* its cgroup below the manager's: "/a.slice/a-b.slice"; "" the root */
+    const char *subgroup;   /* cgroup below the unit's; "" none; NULL: nobody said */
+    bool of_user;           /* the caller's own manager makes it, not the system's */
+    const struct unitprop *props; /* asked for by annotations */
+    size_t n_props;
+};
+
 struct plan_cgroup {
     const char *path; /* as given in cgroupsPath, or "/ID"; '..' refused before it comes here */
     bool given;       /* cgroupsPath was in the config */
@@ -118,6 +130,7 @@ struct plan_cgroup {
     bool delegated;  /* it becomes the container's user's */
     uid_t owner_uid; /* that user, in the host's ids */
     gid_t owner_gid;
+    const struct plan_unit *unit; /* NULL: agentrt itself makes the cgroup */
 };
 
 struct plan {

@@ -76,12 +76,22 @@ bool plan_wants_cgroup (const struct plan *p)
 
 bool plan_wants_make_cgroup (const struct plan *p)
 {
-    return !p->cgroup.disabled && !p->is_exec;
+    return !p->cgroup.disabled && !p->is_exec && !p->cgroup.unit;
 }
 
 bool plan_wants_delegate_cgroup (const struct plan *p)
 {
-    return p->cgroup.delegated;
+    return p->cgroup.delegated && !p->cgroup.unit;
+}
+
+bool plan_wants_unit (const struct plan *p)
+{
+    return p->cgroup.unit != NULL;
+}
+
+bool plan_wants_delegate_unit (const struct plan *p)
+{
+    return p->cgroup.delegated && p->cgroup.unit;
 }
 
 bool plan_wants_make_userns (const struct plan *p)

@@ -23,6 +23,7 @@ int steps_misplaced (const struct step_text *steps, size_t n);
 /* clang-format off */
 #define STEP_PREDICATES(P) \
     P (always) P (seal) P (create) P (exec) P (cgroup) P (make_cgroup) P (delegate_cgroup) \
+    P (unit) P (delegate_unit) \
     P (make_userns) P (runtime_hooks) P (raise_rlimits) P (exec_scheduler) P (pid_file) \
     P (pidfd_socket) P (oom_score) P (make_timens) P (join_late) P (make_cgroupns) P (keyring) \
     P (hostname) P (make_netns) P (own_network) P (sysctl) P (own_mountns) P (rootfs) \

@@ -85,6 +85,7 @@ check "libseccomp headers in src/harden" "$(header src/harden/ seccomp.h)"
 check "libcap headers in src/harden" "$(header src/harden/ sys/capability.h)"
 check "libselinux headers in src/harden" "$(header src/harden/ selinux/)"
 check "libcgroup headers in src/cgroup" "$(header src/cgroup/ libcgroup)"
+check "libdbus headers in src/cgroup/bus.c" "$(header src/cgroup/bus.c dbus/)"
 check "nettle headers in src/base/digest.c" "$(header src/base/digest.c nettle/)"
 check "objects are there to look at" "$([ -n "$(objects)" ] || echo "no *.o below $BUILD: run make")"
 (cd "$BUILD" && objects | xargs -r nm --defined-only 2>/dev/null) | awk 'NF == 3 { print $3 }' |
@@ -94,6 +95,7 @@ check "libseccomp is called from src/harden only" "$(foreign seccomp src/harden/
 check "libcap is called from src/harden only" "$(foreign cap src/harden/)"
 check "libselinux is called from src/harden only" "$(foreign selinux src/harden/)"
 check "libcgroup is called from src/cgroup only" "$(foreign cgroup src/cgroup/)"
+check "libdbus is called from src/cgroup/bus only" "$(foreign dbus-1 src/cgroup/bus.o)"
 check "nettle is called from src/base only" "$(foreign nettle src/base/)"
 check "nothing below cmd/ prints or exits" "$(printers)"
 finish
