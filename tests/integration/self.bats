@@ -166,11 +166,17 @@ untouched ()
 @test "hostile annotations change nothing and run nothing" {
     edit --arg t "$TMP/ran" '.annotations = {
         "org.systemd.property.ExecStartPre": "touch \($t)", "run.oci.hooks.stdout": $t,
-        "run.oci.handler": "krun", "org.criu.config": $t, "run.oci.seccomp_bpf_data": "AAAA",
-        "run.oci.delegate-cgroup": "../../x", "run.oci.keep_original_groups": "1"}'
+        "run.oci.handler": "krun", "org.criu.config": $t, "run.oci.seccomp_bpf_data": "AAAA"}'
     inside 'grep ^Groups /proc/self/status | tr -d "\t "; grep -c Seccomp_filters /proc/self/status'
     rc 0
     match "$output" '^Groups:$'
+    edit '.annotations["run.oci.delegate-cgroup"] = "../../x"'
+    inside true
+    refused '/annotations/run.oci.delegate-cgroup'
+    edit 'del (.annotations["run.oci.delegate-cgroup"]) |
+        .annotations["run.oci.keep_original_groups"] = "1"'
+    inside true
+    refused '/annotations/run.oci.keep_original_groups'
     [ ! -e "$TMP/ran" ]
 }
 
