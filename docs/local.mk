@@ -4,6 +4,7 @@ dist_man_MANS += \
 	%D%/man/agentrt-checkpoint.1 \
 	%D%/man/agentrt-create.1 \
 	%D%/man/agentrt-delete.1 \
+	%D%/man/agentrt-events.1 \
 	%D%/man/agentrt-exec.1 \
 	%D%/man/agentrt-explain.1 \
 	%D%/man/agentrt-features.1 \

@@ -1,7 +1,7 @@
 libagentrt_a_SOURCES += %D%/bus.c %D%/bus.h %D%/cgroup.c %D%/cgroup.h %D%/create.c %D%/delegate.c \
 	%D%/device_program.c %D%/device_rules.c %D%/devices.c %D%/devices.h %D%/discover.c %D%/files.c %D%/freeze.c \
 	%D%/internal.h %D%/kill.c %D%/limit_check.c %D%/limit_rows.c %D%/limits.c %D%/limits.h \
-	%D%/limits_v1.c %D%/limits_v2.c %D%/outer.c %D%/remove.c %D%/sub.c %D%/unit.c %D%/unit.h \
+	%D%/limits_v1.c %D%/limits_v2.c %D%/outer.c %D%/remove.c %D%/stats.c %D%/stats.h %D%/sub.c %D%/unit.c %D%/unit.h \
 	%D%/unit_limits.c %D%/update.c %D%/v1.c %D%/v1.h %D%/v2.c %D%/walk.c
 
 check_PROGRAMS += tests/unit/test_cgroup_limits tests/unit/test_cgroup_devices

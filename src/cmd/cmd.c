@@ -10,10 +10,10 @@
 #include "state/state.h"
 
 const struct command *const commands[] = {
-    &cmd_checkpoint, &cmd_create,  &cmd_delete, &cmd_exec,   &cmd_explain, &cmd_features,
-    &cmd_help,       &cmd_kill,    &cmd_list,   &cmd_mounts, &cmd_pause,   &cmd_policy,
-    &cmd_ps,         &cmd_restore, &cmd_resume, &cmd_run,    &cmd_spec,    &cmd_start,
-    &cmd_state,      &cmd_update,  NULL,
+    &cmd_checkpoint, &cmd_create, &cmd_delete,  &cmd_events, &cmd_exec,   &cmd_explain,
+    &cmd_features,   &cmd_help,   &cmd_kill,    &cmd_list,   &cmd_mounts, &cmd_pause,
+    &cmd_policy,     &cmd_ps,     &cmd_restore, &cmd_resume, &cmd_run,    &cmd_spec,
+    &cmd_start,      &cmd_state,  &cmd_update,  NULL,
 };
 
 static const char *const log_levels[] = {

@@ -57,9 +57,9 @@ struct command {
     int (*run) (const struct call *c, struct err *e);
 };
 
-extern const struct command cmd_checkpoint, cmd_create, cmd_delete, cmd_exec, cmd_explain,
-    cmd_features, cmd_help, cmd_kill, cmd_list, cmd_mounts, cmd_pause, cmd_policy, cmd_ps,
-    cmd_resume, cmd_restore, cmd_run, cmd_spec, cmd_start, cmd_state, cmd_update;
+extern const struct command cmd_checkpoint, cmd_create, cmd_delete, cmd_events, cmd_exec,
+    cmd_explain, cmd_features, cmd_help, cmd_kill, cmd_list, cmd_mounts, cmd_pause, cmd_policy,
+    cmd_ps, cmd_resume, cmd_restore, cmd_run, cmd_spec, cmd_start, cmd_state, cmd_update;
 
 extern const struct command *const commands[]; /* all of them, by name; NULL ends */
 extern const struct args_rule global_rule;     /* of what stands before the command */

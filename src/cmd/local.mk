@@ -5,6 +5,7 @@ libagentrt_a_SOURCES += \
 	%D%/create.c \
 	%D%/criu.c %D%/criu.h \
 	%D%/delete.c \
+	%D%/events.c \
 	%D%/exec.c \
 	%D%/explain.c \
 	%D%/features.c \

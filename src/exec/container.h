@@ -14,6 +14,7 @@
 #include "libocispec/arena.h"
 #include "libocispec/err.h"
 #include "libocispec/ocispec.h"
+#include "libocispec/strbuf.h"
 #include "state/state.h"
 
 /* What every command knows. */
@@ -84,6 +85,13 @@ struct container_update_options {
     const struct oci_linux_resources *resources; /* by options, on top of it */
 };
 
+struct container_events_options {
+    const char *id;
+    bool stats; /* one line, at once */
+    int64_t interval_ms;
+    int (*report) (const struct strbuf *line, struct err *e);
+};
+
 /* create: init waits at the gate. Everything is undone on failure. */
 int container_create (const struct container_env *env, const struct container_create_options *o,
                       struct err *e);
@@ -106,6 +114,10 @@ int container_resume (const struct container_env *env, const char *id, struct er
 /* Other limits: what is asked for, in the bounds of the policy that the container was made under.
  * All of it or, on failure, nothing. They are kept in its config. */
 int container_update (const struct container_env *env, const struct container_update_options *o,
+                      struct err *e);
+/* What it uses at each interval, and each kill for want of memory, as lines of JSON, until it ends.
+ * "container with id ID is not running". */
+int container_events (const struct container_env *env, const struct container_events_options *o,
                       struct err *e);
 /* FORCE: kills first, cleans half-made ones, and an unknown id is success. */
 int container_delete (const struct container_env *env, const char *id, bool force, struct err *e);

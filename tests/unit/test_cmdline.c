@@ -39,6 +39,8 @@ static const struct {
     { "update --resources=/tmp/f ID", "update", "ID" },
     { "--root=R update --resources - ID", "update", "ID" },
     { "update ID --memory 67108864 --memory-swap -1", "update", "ID" },
+    { "--root R events --stats ID", "events", "ID" },
+    { "events --interval 1s ID", "events", "ID" },
     { "features", "features", "" },
     /* go-runc hard-codes the single dash */
     { GLOBALS "run -no-subreaper --bundle B ID", "run", "ID" },
