@@ -4,7 +4,10 @@
 
 #include <dbus/dbus.h>
 #include <errno.h>
+#include <grp.h>
 #include <inttypes.h>
+#include <netdb.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +55,56 @@ int sd_is_socket (int fd, int family, int type, int listening)
     (void)type;
     (void)listening;
     return 0;
+}
+
+/* Names of users and hosts are for transports and permissions that the two buses have no use for;
+ * libc would answer by libraries of the host's (NSS), loaded into a program that has none. What
+ * libcgroup asks for as well is in v1.c. */
+int getpwuid_r (uid_t uid, struct passwd *pw, char *buf, size_t size, struct passwd **ret)
+{
+    (void)uid;
+    (void)pw;
+    (void)buf;
+    (void)size;
+    *ret = NULL;
+    return 0;
+}
+
+int getgrouplist (const char *user, gid_t group, gid_t *groups, int *n)
+{
+    (void)user;
+    (void)group;
+    (void)groups;
+    *n = 0;
+    return 0;
+}
+
+int getaddrinfo (const char *host, const char *service, const struct addrinfo *hints,
+                 struct addrinfo **ret)
+{
+    (void)host;
+    (void)service;
+    (void)hints;
+    *ret = NULL;
+    return EAI_FAIL;
+}
+
+int getnameinfo (const struct sockaddr *at, socklen_t len, char *host, socklen_t host_len,
+                 char *service, socklen_t service_len, int flags)
+{
+    (void)at;
+    (void)len;
+    (void)host;
+    (void)host_len;
+    (void)service;
+    (void)service_len;
+    (void)flags;
+    return EAI_FAIL;
+}
+
+void freeaddrinfo (struct addrinfo *list)
+{
+    (void)list;
 }
 #endif
 
