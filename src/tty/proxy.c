@@ -27,6 +27,10 @@
 #define DRAIN_IDLE_MS 100
 #define DRAIN_MS      2000
 
+/* A program that takes the terminal out of line mode after the end of input was told loses it: it
+ * is told again once the program has written something and then nothing more for this long. */
+#define END_AGAIN_MS 100
+
 /* One direction. Filled only when empty, so a reader that stops stops the writer. */
 struct flow {
     int from, to;     /* -1: closed */
@@ -41,6 +45,8 @@ struct tty_proxy {
     int stdin_, stdout_; /* our own open files of them */
     bool is_raw;
     struct termios saved; /* what to restore on descriptor 0 */
+    bool end_told;        /* input came to its end, and the container's side was told */
+    bool has_written;     /* since then */
     struct flow in, out;
 };
 
@@ -248,14 +254,25 @@ static void tell_end_of_input (struct tty_proxy *p)
 {
     struct termios t;
 
-    if (!p->in.ended || p->in.len > 0 || p->is_raw)
-        return;
-    p->in.ended = false;
+    p->end_told = true;
+    p->has_written = false;
     if (tcgetattr (p->master, &t) < 0)
         return;
     p->in.buf[0] = (char)t.c_cc[VEOF];
     p->in.off = 0;
     p->in.len = 1;
+}
+
+/* Both directions. */
+static void copy (struct tty_proxy *p, const struct pollfd *in, const struct pollfd *out)
+{
+    serve (&p->in, &in[0], &in[1]);
+    if (p->in.ended && p->in.len == 0 && !p->is_raw) {
+        p->in.ended = false;
+        tell_end_of_input (p);
+    }
+    serve (&p->out, &out[0], &out[1]);
+    p->has_written = p->has_written || p->out.len > 0;
 }
 
 /* One round; returns what poll does. */
@@ -276,9 +293,7 @@ static int poll_once (struct tty_proxy *p, int pidfd, int signal_fd, int timeout
         return n < 0 && errno == EINTR ? 1 : n;
     ret->exited = fds[P_PIDFD].revents != 0;
     ret->ending = fds[P_SIGNALS].revents && pass_signals (p, signal_fd, pidfd);
-    serve (&p->in, &fds[P_IN_FROM], &fds[P_IN_TO]);
-    tell_end_of_input (p);
-    serve (&p->out, &fds[P_OUT_FROM], &fds[P_OUT_TO]);
+    copy (p, &fds[P_IN_FROM], &fds[P_OUT_FROM]);
     return n;
 }
 
@@ -312,8 +327,14 @@ int tty_proxy_run (struct tty_proxy *p, int pidfd, int signal_fd, struct err *e)
 {
     struct happened h = { 0 };
 
-    while (!h.exited)
-        if (poll_once (p, pidfd, signal_fd, -1, &h) < 0)
+    while (!h.exited) {
+        int n =
+            poll_once (p, pidfd, signal_fd, p->end_told && p->has_written ? END_AGAIN_MS : -1, &h);
+
+        if (n < 0)
             return err_sys (e, "poll");
+        if (n == 0)
+            tell_end_of_input (p);
+    }
     return drain (p, signal_fd, e);
 }

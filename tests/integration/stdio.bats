@@ -45,6 +45,21 @@ load ../lib/helpers
     match "$output" 'got-int'
 }
 
+@test "terminal: an interactive shell ends with the input, be it empty or piped" {
+    edit '.process.terminal = true'
+    args sh -i
+    try timeout -s KILL 20 "$AGENTRT" --root "$ROOT" run -b "$BUNDLE" "$ID"
+    rc 0
+    # Half a line: what ends it is the end of the input, and what ends the input is another.
+    script 'while read x; do echo "got:$x"; done; echo "and:$x"; exit 4'
+    # shellcheck disable=SC2016
+    try sh -c 'printf "one\ntwo" | timeout -s KILL 20 "$@"' - "$AGENTRT" --root "$ROOT" run \
+        -b "$BUNDLE" "$ID"
+    rc 4
+    match "$output" 'got:one'
+    match "$output" 'and:two'
+}
+
 @test "terminal: the caller's terminal is as before" {
     edit '.process.terminal = true'
     script 'stty raw -echo; kill -9 $$; exit 1'
