@@ -56,6 +56,6 @@ int signal_parse (const char *text, struct err *e)
     if (sig < 0)
         sig = from_realtime (name);
     if (sig < 0)
-        return err_set (e, EINVAL, "invalid signal '%s'", text);
+        return err_set (e, EINVAL, "invalid signal '%s': a number, or a name such as TERM", text);
     return sig;
 }
