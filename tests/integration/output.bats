@@ -91,7 +91,9 @@ three_processes ()
         and (.linux.seccomp.operators | index ("SCMP_CMP_MASKED_EQ") != null)
         and .linux.mountExtensions.idmap.enabled == true
         and .potentiallyUnsafeConfigAnnotations ==
-            ["io.agentrt.", "run.oci.keep_original_groups"]' "$TMP/features"
+            ["io.agentrt.", "org.systemd.property.", "run.oci.keep_original_groups",
+                "run.oci.systemd.subgroup"]
+        and .linux.cgroup.systemd == true and .linux.cgroup.systemdUser == true' "$TMP/features"
     eq "$(timeout 10 "$AGENTRT" features | jq -c .)" "$(jq -c . "$TMP/features")"
 }
 
