@@ -58,7 +58,8 @@ struct cgroup {
 };
 
 /* Which layout this host has and where the container's cgroup would be in each hierarchy: an
- * absolute path counts from the mount point, a relative one from the caller's own cgroup. Changes
+ * absolute path counts from the mount point, a relative one from the caller's own cgroup, and the
+ * default one of whoever is not root of the host from where that user may make cgroups. Changes
  * nothing, but what it found is fit for cgroup_save: a create that is killed half-way can be
  * cleaned up. A default path that is in use is refused here. */
 int cgroup_locate (const struct plan_cgroup *pc, struct arena *a, struct cgroup *ret,
@@ -88,8 +89,9 @@ int cgroup_save (const struct cgroup *cg, struct arena *a, struct oci_saved_cgro
 /* Makes the cgroup in each hierarchy. One that exists and is not empty, or is frozen, is refused
  * (as runc does). v2: controllers are enabled from the top down. v1: cpuset.cpus and mems are
  * inherited. Where the caller may not make it (EACCES, EPERM, EROFS) and neither a path nor a
- * limit was asked for, the hierarchy is left out; with all left out the layout is NONE. RES may
- * be NULL. A failure leaves nothing behind, or open what could not be removed. */
+ * limit of one of its controllers was asked for, the hierarchy is left out; with all left out the
+ * layout is NONE. RES may be NULL. A failure leaves nothing behind, or open what could not be
+ * removed. */
 int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, struct err *e);
 
 /* Writes every limit. Used by create. A controller that is missing is an error that

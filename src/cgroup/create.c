@@ -94,6 +94,8 @@ static int make_anew (const struct making *m, int dir, const char *name, struct 
     struct cgroup_hierarchy old = *m->h;
     int r = old.dir = cgfile_open (dir, name, O_RDONLY | O_DIRECTORY, e);
 
+    if (r >= 0 && cgroup_is_foreign (old.dir))
+        r = err_set (e, EACCES, "it is another user's");
     if (r >= 0)
         r = refuse_used (&old, 0, e);
     if (r >= 0)
@@ -199,10 +201,10 @@ static int do_without (struct cgroup *cg, size_t i, const struct oci_linux_resou
 {
     if (cg->given)
         return err_add (e, "/linux/cgroupsPath");
-    if (limits_are_asked (res))
-        return err_add (e, "/linux/resources asks for limits, which need a cgroup: leave them out, "
-                           "or run where one is delegated (systemd-run --user --scope -p "
-                           "Delegate=yes)");
+    if (limits_do_without (cg, &cg->h[i], res, e) < 0)
+        return -e->code;
+    if (cg->layout == CGROUP_HYBRID && cgroup_is_v2 (&cg->h[i]))
+        cg->layout = CGROUP_V1;
     memmove (&cg->h[i], &cg->h[i + 1], (cg->n - i - 1) * sizeof cg->h[0]);
     if (--cg->n == 0)
         cg->layout = CGROUP_NONE;

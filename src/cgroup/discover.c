@@ -99,6 +99,13 @@ bool cgroup_is_unprivileged (void)
     return geteuid () != 0 || stat ("/proc/self/ns/user", &st) < 0 || st.st_ino != INIT_USER_NS;
 }
 
+bool cgroup_is_foreign (int dir)
+{
+    struct stat st;
+
+    return cgroup_is_unprivileged () && fstat (dir, &st) == 0 && st.st_uid != geteuid ();
+}
+
 int cgroup_clean_path (const char *path, struct arena *a, const char **ret, struct err *e)
 {
     char *out = arena_alloc (a, strlen (path) + 2);
@@ -276,18 +283,46 @@ static int find_hierarchies (struct cgroup *cg, const char *text, struct arena *
     return r;
 }
 
+/* PATH below H's mount point. */
+static bool may_make (const struct cgroup_hierarchy *h, const char *path, struct arena *a)
+{
+    const char *full = arena_printf (a, "%s%s", h->mountpoint, path);
+
+    return full && faccessat (AT_FDCWD, full, W_OK, AT_EACCESS) == 0;
+}
+
+/* Whoever is not root of the host can make cgroups near the own one, if at all. v2: beside it
+ * rather than below, as controllers are only for those below a cgroup without processes. Where
+ * that cannot be either, the usual place is as good. */
+static const char *base_nearby (const struct cgroup_hierarchy *h, const char *text, struct arena *a)
+{
+    struct err ignored;
+    const char *own;
+    char *beside;
+
+    if (own_below_mount (text, h, a, &own, &ignored) < 0)
+        return "";
+    beside = arena_strdup (a, own);
+    if (beside && strrchr (beside, '/'))
+        *strrchr (beside, '/') = '\0';
+    if (cgroup_is_v2 (h) && beside && may_make (h, beside, a))
+        return beside;
+    return may_make (h, own, a) ? own : "";
+}
+
 static int place (struct cgroup *cg, const char *asked, const char *text, struct arena *a,
                   struct err *e)
 {
+    bool nearby = !cg->given && cgroup_is_unprivileged ();
     int r = 0;
 
     for (size_t i = 0; r >= 0 && i < cg->n; i++) {
         const char *path = asked;
-        const char *base = "";
+        const char *base = nearby ? base_nearby (&cg->h[i], text, a) : "";
 
         if (asked[0] != '/')
             r = own_below_mount (text, &cg->h[i], a, &base, e);
-        if (r >= 0 && asked[0] != '/')
+        if (r >= 0 && (asked[0] != '/' || nearby))
             path = arena_printf (a, "%s/%s", base, asked);
         if (!path)
             return err_oom (e);
@@ -313,7 +348,7 @@ static int look (struct cgroup_hierarchy *h, bool given, struct err *e)
     if (dir < 0 && dir != -ENOENT)
         return err_add (e, "cgroup '%s%s'", h->mountpoint, h->path);
     there.dir = dir;
-    if (dir >= 0 && !given)
+    if (dir >= 0 && !given && !cgroup_is_foreign (dir))
         r = refuse_used (&there, 0, e);
     h->made = dir < 0 || !given;
     return r;

@@ -45,6 +45,8 @@ const struct cgroup_hierarchy *cgroup_freezer_home (const struct cgroup *cg);
 int cgroup_clean_path (const char *path, struct arena *a, const char **ret, struct err *e);
 /* A process without power over the host: it can neither make device nodes nor load filters. */
 bool cgroup_is_unprivileged (void);
+/* A cgroup's folder that is another user's, to such a process. */
+bool cgroup_is_foreign (int dir);
 
 /* ---- update.c ---- */
 /* What to write to M's file to have what it says now, which is TEXT. NULL: memory ran out. */
@@ -106,8 +108,10 @@ int limits_write (const struct limits *l, struct err *e);
 int limits_check (const struct limits *l, struct err *e);
 /* May the file be missing? */
 bool limit_can_miss (const struct limit *m);
-/* Are there limits among the resources? Device rules do not count. */
-bool limits_are_asked (const struct oci_linux_resources *res);
+/* E says why H's cgroup cannot be made. Widened to an error with the key of the first limit that
+ * needs it; 0: RES has none. Device rules do not count. */
+int limits_do_without (const struct cgroup *cg, const struct cgroup_hierarchy *h,
+                       const struct oci_linux_resources *res, struct err *e);
 /* Does a limit need the v2 CONTROLLER on a host whose v1 hierarchies lack it? */
 bool limits_need_v2 (const struct cgroup *cg, const struct oci_linux_resources *res,
                      const char *controller);

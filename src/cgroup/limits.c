@@ -104,14 +104,40 @@ int limits_collect (struct limits *l, const struct cgroup *cg,
     return 0;
 }
 
-bool limits_are_asked (const struct oci_linux_resources *res)
+/* The first of RES's limits whose controller H has; on v2 any, as H is then all there is. */
+static const struct limit *limit_of (const struct cgroup_hierarchy *h, const struct limits *l)
+{
+    for (const struct limit *m = l->first; m; m = m->next)
+        if (cgroup_is_v2 (h) ||
+            has_word (h->controllers, ",",
+                      strcmp (m->controller, "io") == 0 ? "blkio" : m->controller))
+            return m;
+    return NULL;
+}
+
+int limits_do_without (const struct cgroup *cg, const struct cgroup_hierarchy *h,
+                       const struct oci_linux_resources *res, struct err *e)
 {
     AUTO_ARENA a = { 0 };
     struct limits l = { .a = &a };
+    const struct limit *m;
 
-    if (res)
+    if (!res || (cg->layout == CGROUP_HYBRID && cgroup_is_v2 (h)))
+        return 0; /* of a hybrid host's v2, collect_v1 sees that it is missing */
+    if (cgroup_is_v2 (h))
+        limits_v2 (&l, res);
+    else
         limits_v1 (&l, res);
-    return l.first != NULL || l.failed;
+    if (l.failed)
+        return err_oom (e);
+    m = limit_of (h, &l);
+    if (!m)
+        return 0;
+    return err_add (e,
+                    "/linux/resources/%s: needs a cgroup: leave it out, or run where one with the "
+                    "controller '%s' is delegated to this user (systemd-run --user --scope -p "
+                    "Delegate=yes)",
+                    m->key, m->controller);
 }
 
 bool limits_need_v2 (const struct cgroup *cg, const struct oci_linux_resources *res,

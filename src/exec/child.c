@@ -447,7 +447,8 @@ static int child_bounding_check (struct run *r, struct err *e)
 
 static int child_ids (struct run *r, struct err *e)
 {
-    bool userns = r->plan.ns[NS_USER].mode != NS_INHERIT || (r->join_flags & CLONE_NEWUSER);
+    bool userns = r->plan.is_rootless || r->plan.ns[NS_USER].mode != NS_INHERIT ||
+                  (r->join_flags & CLONE_NEWUSER);
     int result = userns ? ns_setgroups_denied (r->procfs, 0, &r->plan.setgroups_denied, e) : 0;
 
     return result < 0 ? result : ids_set (&r->plan.process, r->plan.setgroups_denied, e);

@@ -126,12 +126,20 @@ void facts_note (const struct run *r)
 }
 
 /* ---- state.json ---- */
+int facts_saved_cgroup (struct run *r, struct oci_saved_state *ret, struct err *e)
+{
+    struct oci_saved_cgroup *cg = arena_alloc (r->arena, sizeof *cg);
+    int result = cg ? cgroup_save (&r->cgroup, r->arena, cg, e) : err_oom (e);
+
+    if (result == 0)
+        ret->cgroup = cg;
+    return result;
+}
+
 int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e)
 {
     const struct oci_config *c = r->policy.config;
     char now[STR_TIMESTAMP_MAX];
-    struct oci_saved_cgroup *cg = arena_alloc (r->arena, sizeof *cg);
-
     *ret = (struct oci_saved_state){ .version = SAVED_STATE_VERSION,
                                      .oci_version = c->oci_version,
                                      .id = r->create->id,
@@ -143,12 +151,11 @@ int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e
                                      .policy_file = r->given_policy.file,
                                      .policy_digest = r->given_policy.digest,
                                      .has_own_network = r->plan.own_network,
-                                     .own_network = r->plan.own_network,
-                                     .cgroup = r->plan.cgroup.disabled ? NULL : cg };
+                                     .own_network = r->plan.own_network };
     ret->created = arena_strdup (r->arena, str_timestamp (now));
-    if (!cg || !ret->created)
+    if (!ret->created)
         return err_oom (e);
     if (facts_annotations (r, ret, e) < 0)
         return -e->code;
-    return r->plan.cgroup.disabled ? 0 : cgroup_save (&r->cgroup, r->arena, cg, e);
+    return r->plan.cgroup.disabled ? 0 : facts_saved_cgroup (r, ret, e);
 }

@@ -28,3 +28,6 @@ int facts_annotations (const struct run *r, struct oci_saved_state *ret, struct 
 
 /* RET for state.json of a container that is being created. */
 int facts_saved_state (struct run *r, struct oci_saved_state *ret, struct err *e);
+
+/* The cgroup's part of RET, as it is now. */
+int facts_saved_cgroup (struct run *r, struct oci_saved_state *ret, struct err *e);

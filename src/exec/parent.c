@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "exec/facts.h"
 #include "exec/pidfile.h"
 #include "exec/run.h"
@@ -148,8 +149,17 @@ static bool is_born_hidden (const struct plan *p)
     return !p->is_rootless || p->ns[NS_USER].mode != NS_MAKE;
 }
 
+/* An ordinary user cannot open that file of a hidden process: this one takes the value before it
+ * hides, and hands it down. */
+static int take_oom_score (struct run *r, struct err *e)
+{
+    return r->plan.is_rootless ? oom_set (&r->plan.process, r->procfs, 0, e) : 0;
+}
+
 static int parent_hide (struct run *r, struct err *e)
 {
+    if (take_oom_score (r, e) < 0)
+        return -e->code;
     return is_born_hidden (&r->plan) ? self_hide (e) : 0;
 }
 
@@ -252,13 +262,26 @@ static int parent_intent_check (struct run *r, struct err *e)
 }
 
 /* ---- cgroup ---- */
+/* As runc warns: `kill` then reaches the first process only. */
+static void note_unbound (const struct run *r)
+{
+    if (r->cgroup.n == 0 && r->plan.ns[NS_PID].mode == NS_INHERIT && r->env->note)
+        r->env->note (LOG_WARN, "the container has neither a cgroup nor a pid namespace: processes "
+                                "that outlive its first one are not found");
+}
+
 static int parent_cgroup (struct run *r, struct err *e)
 {
     const struct oci_linux_resources *res = r->plan.cgroup.resources;
     int result = cgroup_create (&r->cgroup, res, e);
 
+    /* `intent` named every hierarchy: an ordinary user may have to do without some. */
+    if (result == 0)
+        result = facts_saved_cgroup (r, &r->saved, e);
     if (result == 0)
         result = cgroup_limit (&r->cgroup, res, e);
+    if (result == 0)
+        note_unbound (r);
     return decide_limit_error (r, result, e);
 }
 
@@ -513,7 +536,7 @@ static int parent_scheduler_check (struct run *r, struct err *e)
 /* ---- oom_score ---- */
 static int parent_oom_score (struct run *r, struct err *e)
 {
-    return oom_set (&r->plan.process, r->procfs, r->pid, e);
+    return r->plan.is_rootless ? 0 : oom_set (&r->plan.process, r->procfs, r->pid, e);
 }
 
 static int parent_oom_score_check (struct run *r, struct err *e)

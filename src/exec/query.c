@@ -1,10 +1,13 @@
 /*
  * kill, state, ps: looking at a container and signalling it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -102,6 +105,58 @@ int container_state (const struct container_env *env, const char *id, struct are
     return result;
 }
 
+static bool shares_pidns (const struct dirent *entry, ino_t ns)
+{
+    char path[sizeof "/proc//ns/pid" + NAME_MAX];
+    struct stat st;
+
+    (void)snprintf (path, sizeof path, "/proc/%s/ns/pid", entry->d_name);
+    return entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && stat (path, &st) == 0 &&
+           st.st_ino == ns;
+}
+
+/* Everything in the pid namespace NS, in the order of /proc: ascending. Two walks: what appears
+ * after the first is not in it. */
+static int namespace_pids (ino_t ns, struct arena *a, pid_t **ret, size_t *ret_n, struct err *e)
+{
+    AUTO_DIR *dir = opendir ("/proc");
+    const struct dirent *entry;
+    size_t room = 0, n = 0;
+    pid_t *pids;
+
+    if (!dir)
+        return err_sys (e, "list /proc");
+    while ((entry = readdir (dir)))
+        room += shares_pidns (entry, ns);
+    pids = arena_calloc (a, room + 1, sizeof *pids);
+    if (!pids)
+        return err_oom (e);
+    rewinddir (dir);
+    while (n < room && (entry = readdir (dir)))
+        if (shares_pidns (entry, ns))
+            pids[n++] = (pid_t)strtol (entry->d_name, NULL, 10);
+    *ret = pids;
+    *ret_n = n;
+    return 0;
+}
+
+/* Without a cgroup (--cgroup-manager disabled, or an ordinary user's) the processes are those of
+ * the pid namespace, if it is the container's own. */
+static int pids_without_cgroup (struct run *r, struct arena *a, pid_t **ret, size_t *ret_n,
+                                struct err *e)
+{
+    AUTO_FD pidfd = state_pidfd (&r->saved, e);
+    char path[sizeof "/proc/2147483647/ns/pid"];
+    struct stat st;
+
+    if (pidfd < 0 || r->saved.pid == 0)
+        return err_set (e, ESRCH, "container not running");
+    (void)snprintf (path, sizeof path, "/proc/%d/ns/pid", r->saved.pid);
+    if (!has_own_pidns (r->saved.pid) || stat (path, &st) < 0)
+        return err_set (e, ENOTSUP, "the container has no cgroup that knows its processes");
+    return namespace_pids (st.st_ino, a, ret, ret_n, e);
+}
+
 int container_pids (const struct container_env *env, const char *id, struct arena *a, pid_t **ret,
                     size_t *ret_n, struct err *e)
 {
@@ -111,8 +166,8 @@ int container_pids (const struct container_env *env, const char *id, struct aren
     run_init (&r, env, a);
     result = run_reopen (&r, id, 0, e);
     if (result == 0 && r.plan.cgroup.disabled)
-        result = err_set (e, ENOTSUP, "the container has no cgroup that knows its processes");
-    if (result == 0)
+        result = pids_without_cgroup (&r, a, ret, ret_n, e);
+    else if (result == 0)
         result = cgroup_pids (&r.cgroup, a, ret, ret_n, e);
     run_close (&r);
     return result;

@@ -31,7 +31,8 @@ int run_reopen (struct run *r, const char *id, int state_flags, struct err *e)
         return result;
     r->saved = *r->state.saved;
     r->plan.id = r->saved.id;
-    r->plan.cgroup.disabled = !r->saved.cgroup;
+    /* An ordinary user's may have been made in no hierarchy. */
+    r->plan.cgroup.disabled = !r->saved.cgroup || r->saved.cgroup->n_paths == 0;
     if (r->saved.cgroup)
         result = cgroup_reopen (r->saved.cgroup, r->arena, &r->cgroup, e);
     r->cgroup.no_clone_into = r->no_clone_into;

@@ -1,6 +1,7 @@
 #include "plan/build.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/mount.h>
 
@@ -23,6 +24,18 @@ static void build_namespaces (const struct oci_linux *l, struct plan *ret)
         slot->path = ns->path && ns->path[0] ? ns->path : NULL; /* "" is what Go sends for none */
         slot->mode = slot->path ? NS_JOIN : NS_MAKE;
     }
+}
+
+/* Said here, or the kernel's EPERM would be all that is said. */
+static int check_privilege (const struct plan_input *in, const struct plan *p, struct err *e)
+{
+    if (in->is_exec || in->host.uid == 0 || p->ns[NS_USER].mode != NS_INHERIT ||
+        in->host.permitted >> CAP_SYS_ADMIN & 1)
+        return 0;
+    return err_set (e, EPERM,
+                    "/linux/namespaces: rootless container requires user namespaces: add "
+                    "{\"type\": \"user\"} with /linux/uidMappings and gidMappings, as "
+                    "`agentrt spec --rootless` does");
 }
 
 static int build_idmap (const struct oci_id_mapping *maps, size_t n, struct arena *a,
@@ -205,6 +218,8 @@ int plan_build (const struct plan_input *in, struct arena *a, struct plan *ret, 
                           .own_network = in->controls.own_network && !in->is_exec,
                           .preserve_fds = in->host.preserve_fds };
     build_namespaces (l, ret);
+    if (check_privilege (in, ret, e) < 0)
+        return -e->code;
     build_rest (l, ret);
     if (build_idmaps (in, l, a, ret) < 0 || build_sysctls (l, a, ret) < 0 ||
         build_cgroup (in, l, a, ret) < 0)

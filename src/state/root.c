@@ -99,6 +99,15 @@ static mode_t root_mode (const char *path)
     return run && *run && str_has_prefix (path, run) ? S_ISVTX | 0700 : 0700;
 }
 
+static int make_root (int parent, const char *name, const char *path, struct err *e)
+{
+    if (mkdirat (parent, name, 0700) < 0)
+        return errno == EEXIST ? 0 : err_sys (e, "make the state root '%s'", path);
+    if (fchmodat (parent, name, root_mode (path), 0) < 0)
+        return err_sys (e, "chmod the state root '%s'", path);
+    return 0;
+}
+
 /* COPY is PATH without trailing slashes and gets cut up. Returns the descriptor. */
 static int open_root (const char *path, char *copy, bool make, struct err *e)
 {
@@ -109,9 +118,9 @@ static int open_root (const char *path, char *copy, bool make, struct err *e)
 
     if (parent < 0)
         return parent;
-    if (make && mkdirat (parent, name, 0700) == 0 &&
-        fchmodat (parent, name, root_mode (path), 0) < 0)
-        return err_sys (e, "chmod the state root '%s'", path);
+    r = make ? make_root (parent, name, path, e) : 0;
+    if (r < 0)
+        return r;
     fd = openat (parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
         return err_set (e, ENOTDIR, "the state root '%s' is a link or no folder", path);

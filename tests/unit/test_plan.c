@@ -1,4 +1,5 @@
 /* plan_build, the step lists, policy and explain: pure, so any user can run it. */
+#include <errno.h>
 #include <sys/mount.h>
 
 #include "base/cleanup.h"
@@ -187,6 +188,36 @@ static void test_delegation (void)
     }
 }
 
+/* Without power over the host a container needs a user namespace; explain is nobody's start. */
+static void test_privilege (void)
+{
+    static const struct oci_namespace user_ns[] = { { .type = OCI_NS_USER } };
+    static const struct {
+        uint32_t uid;
+        uint64_t permitted;
+        size_t n_ns;
+        bool is_exec;
+        int want;
+    } cases[] = {
+        { 1000, 0, 0, false, -EPERM },     { 1000, 0, 1, false, 0 }, { 1000, 0, 0, true, 0 },
+        { 1000, UINT64_MAX, 0, false, 0 }, { 0, 0, 0, false, 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN (cases); i++) {
+        const struct oci_linux l = { .namespaces = user_ns, .n_namespaces = cases[i].n_ns };
+        const struct oci_config c = { .root = &root, .process = &process, .linux_ = &l };
+        struct plan_input in = input_of (&c);
+        AUTO_ARENA a = { 0 };
+        struct err e = { 0 };
+        struct plan p;
+
+        in.is_exec = cases[i].is_exec;
+        in.host.uid = cases[i].uid;
+        in.host.permitted = cases[i].permitted;
+        ok (plan_build (&in, &a, &p, &e) == cases[i].want, "privilege %zu: %s", i, e.msg);
+    }
+}
+
 static void test_sysctls (void)
 {
     static const struct oci_kv kv[] = { { "net.ipv4.ip_forward", "1" },
@@ -281,6 +312,7 @@ int main (void)
     test_caps ();
     test_namespaces ();
     test_delegation ();
+    test_privilege ();
     test_sysctls ();
     test_steps ();
     test_order ();
