@@ -19,16 +19,60 @@ static uint32_t uid_of (const struct oci_process *p)
     return p->user ? p->user->uid : 0;
 }
 
+static bool is_in_root_group (const struct oci_user *u)
+{
+    for (size_t i = 0; i < u->n_additional_gids; i++)
+        if (u->additional_gids[i] == 0)
+            return true;
+    return u->gid == 0;
+}
+
+/* "1000:1000,4,24" */
+static const char *user_text (struct arena *a, const struct oci_user *u)
+{
+    AUTO_STRBUF b = { 0 };
+
+    strbuf_addf (&b, "%" PRIu32 ":%" PRIu32, u->uid, u->gid);
+    for (size_t i = 0; i < u->n_additional_gids; i++)
+        strbuf_addf (&b, ",%" PRIu32, u->additional_gids[i]);
+    return b.failed ? NULL : arena_strdup (a, b.s);
+}
+
+/* ASKED without the root group: the container's own takes its place. */
+static const struct oci_user *without_root_group (struct arena *a, const struct oci_user *asked,
+                                                  const struct oci_user *own)
+{
+    struct oci_user *u = arena_alloc (a, sizeof *u);
+    uint32_t *gids = arena_calloc (a, asked->n_additional_gids + 1, sizeof *gids);
+
+    if (!u || !gids)
+        return NULL;
+    *u = *asked;
+    u->gid = asked->gid ?: own->gid;
+    u->additional_gids = gids;
+    u->n_additional_gids = 0;
+    for (size_t i = 0; i < asked->n_additional_gids; i++)
+        if (asked->additional_gids[i] != 0)
+            gids[u->n_additional_gids++] = asked->additional_gids[i];
+    return u;
+}
+
+/* Neither root nor of its group, where the container is not. */
 int rule_exec_user (struct draft *d)
 {
+    static const struct oci_user root = { 0 };
     const struct oci_process *own = container_of (d);
+    const struct oci_user *asked = d->process.user ?: &root;
     struct policy_decision x = { .path = "/process/user", .action = POLICY_TIGHTENED };
 
-    if (!own || uid_of (own) == 0 || uid_of (&d->process) != 0)
+    if (!own || uid_of (own) == 0 ||
+        (asked->uid != 0 && (!is_in_root_group (asked) || is_in_root_group (own->user))))
         return 0;
-    x.before = d->process.user ? arena_printf (d->a, "0:%" PRIu32, d->process.user->gid) : "0:0";
-    x.after = arena_printf (d->a, "%" PRIu32 ":%" PRIu32, own->user->uid, own->user->gid);
-    d->process.user = own->user;
+    d->process.user = asked->uid == 0 ? own->user : without_root_group (d->a, asked, own->user);
+    if (!d->process.user)
+        return err_oom (d->e);
+    x.before = user_text (d->a, asked);
+    x.after = user_text (d->a, d->process.user);
     return x.before && x.after ? draft_note (d, &x) : err_oom (d->e);
 }
 

@@ -473,12 +473,14 @@ exec_by ()
     match "$(exec_by "$OFF" --cap CAP_SYS_ADMIN)" $'CapBnd:\t0000000000200000'
 }
 
-@test "exec is not root where the container is not" {
+@test "exec is neither root nor of its group where the container is not" {
     edit '.process.user = {uid: 1000, gid: 1000}'
     match "$(exec_by strict --user 0:0)" 'uid=1000.* gid=1000'
     match "$(exec_by strict --user 7:7)" 'uid=7 gid=7'
+    no_match "$(exec_by strict --user 7:0 --additional-gids 0 --additional-gids 9)" '[=,]0'
     off '{"exec": "any"}'
     match "$(exec_by "$OFF" --user 0:0)" 'uid=0'
+    match "$(exec_by "$OFF" --user 7:0 --additional-gids 0)" 'uid=7 gid=0'
 }
 
 @test "annotations ask for more, as far as the policy allows" {

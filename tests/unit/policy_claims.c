@@ -360,11 +360,21 @@ static bool is_bound_exec (const struct view *v)
     return v->in->process && v->doc->exec == OCI_EXEC_CONTAINER;
 }
 
+static bool is_of_group_0 (const struct oci_user *u)
+{
+    for (size_t i = 0; i < u->n_additional_gids; i++)
+        if (u->additional_gids[i] == 0)
+            return true;
+    return u->gid == 0;
+}
+
 static bool b_exec_user (const struct view *v)
 {
     const struct oci_user *own = v->in->config->process->user;
 
-    return is_bound_exec (v) && own && own->uid != 0 && (!v->p->user || v->p->user->uid == 0);
+    return is_bound_exec (v) && own && own->uid != 0 &&
+           (!v->p->user || v->p->user->uid == 0 ||
+            (is_of_group_0 (v->p->user) && !is_of_group_0 (own)));
 }
 
 static bool b_exec_caps (const struct view *v)

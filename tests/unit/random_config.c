@@ -83,7 +83,8 @@ static const struct oci_io_priority *random_io (struct dice *d)
 static const struct oci_process *random_process (struct dice *d)
 {
     static const char *const labels[] = { NULL, "one", "other" };
-    const struct oci_user user = { .uid = (uint32_t)roll (d, 2) * 1000, .gid = 7 };
+    const struct oci_user user = { .uid = (uint32_t)roll (d, 2) * 1000,
+                                   .gid = (uint32_t)roll (d, 2) * 7 };
     struct oci_process p = { .cwd = "/",
                              .user = maybe (d) ? COPY (d->a, user) : NULL,
                              .capabilities = maybe (d) ? random_caps (d) : NULL,
