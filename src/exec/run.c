@@ -100,6 +100,7 @@ int run_block_signals (struct run *r, struct err *e)
     return r->signals < 0 ? err_sys (e, "make a signal descriptor") : 0;
 }
 
+/* What FD brings goes first: a signal that came after the program began is the program's. */
 int run_await (const struct run *r, int fd, struct err *e)
 {
     struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
@@ -109,7 +110,8 @@ int run_await (const struct run *r, int fd, struct err *e)
     while (fds[0].revents == 0) {
         if (poll (fds, ARRAY_LEN (fds), -1) < 0 && errno != EINTR)
             return err_sys (e, "wait for the container");
-        if (fds[1].revents && read (r->signals, &info, sizeof info) == (ssize_t)sizeof info)
+        if (fds[0].revents == 0 && fds[1].revents &&
+            read (r->signals, &info, sizeof info) == (ssize_t)sizeof info)
             return err_set (e, EINTR, "interrupted by SIG%s",
                             sigabbrev_np ((int)info.ssi_signo) ?: "?");
     }
