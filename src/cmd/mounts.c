@@ -10,7 +10,8 @@ static int run_mounts (const struct call *c, struct err *e)
 
     o.remove = strcmp (c->operands[0], "remove") == 0;
     if (!o.remove && strcmp (c->operands[0], "add") != 0)
-        return err_set (e, EINVAL, "mounts: '%s' is neither add nor remove (see mounts --help)", c->operands[0]);
+        return err_set (e, EINVAL, "mounts: '%s' is neither add nor remove (see mounts --help)",
+                        c->operands[0]);
     return container_mounts (&c->env, &o, e);
 }
 

@@ -89,7 +89,8 @@ static int run_policy (const struct call *c, struct err *e)
     for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++)
         if (strcmp (c->operands[0], acts[i].name) == 0)
             return acts[i].run (c, e);
-    return err_set (e, EINVAL, "policy: '%s' is neither show nor check (see policy --help)", c->operands[0]);
+    return err_set (e, EINVAL, "policy: '%s' is neither show nor check (see policy --help)",
+                    c->operands[0]);
 }
 
 const struct command cmd_policy = {
