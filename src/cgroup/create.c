@@ -190,9 +190,10 @@ static int make (const struct making *m, struct err *e)
     return r >= 0 && cgroup_is_v2 (m->h) ? refuse_invalid (m->h, e) : r;
 }
 
-static bool is_refusal (int r)
+/* What was made, and cannot be used, is none: it has to be removed. */
+static bool is_refusal (const struct cgroup_hierarchy *h, int r)
 {
-    return r == -EACCES || r == -EPERM || r == -EROFS;
+    return h->dir < 0 && !h->made && (r == -EACCES || r == -EPERM || r == -EROFS);
 }
 
 /* This user cannot make it in this hierarchy. That is fine while nobody asked for it. */
@@ -254,7 +255,7 @@ int cgroup_create (struct cgroup *cg, const struct oci_linux_resources *res, str
         cg->h[i].made = false; /* what cgroup_locate foretold; now it is what was done */
     for (size_t i = 0; r >= 0 && i < cg->n;) {
         r = make (&(struct making){ cg, &cg->h[i], res }, e);
-        if (is_refusal (r))
+        if (is_refusal (&cg->h[i], r))
             r = do_without (cg, i, res, e);
         else
             i++;

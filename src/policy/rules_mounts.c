@@ -168,12 +168,15 @@ static int guard_mount (struct draft *d, size_t i, const struct plan_mount *m)
 }
 
 /* What a root holds is an image's. But it must not be a place of the host, nor lie in one that is
- * kept from mounts: only an engine's data is where roots are. */
+ * kept from mounts: only an engine's data is where roots are. Nor above one, but for what passes
+ * read-only: a root may be made of the host's programs. */
 static bool is_no_root (const struct guard_finding *f)
 {
-    static const char *const hows[] = { "is", "is a parent of", "goes by the name of", NULL };
+    static const char *const hows[] = { "is", "goes by the name of", NULL };
+    static const char *const pass_readonly[] = { "programs", "etc", NULL };
 
     return str_is_in (f->how, hows) ||
+           (strcmp (f->how, "is a parent of") == 0 && !str_is_in (f->rule, pass_readonly)) ||
            (strcmp (f->how, "lies in") == 0 && strcmp (f->rule, "engine-data") != 0);
 }
 
