@@ -198,7 +198,7 @@ served ()
     script 'yes'
     status=0
     timeout 20 bash -c "'$AGENTRT' --root '$ROOT' run -b '$BUNDLE' '$ID' | head -n1" </dev/null \
-        >"$TMP/output" 2>&1 3>&- || status=$?
+        >"$TMP/output" 2>"$TMP/errors" 3>&- || status=$?
     rc 0
     eq "$(head -n1 "$TMP/output")" y
 }
