@@ -170,6 +170,35 @@ int draft_note (struct draft *d, const struct policy_decision *x)
     return 0;
 }
 
+int draft_drop_annotations (struct draft *d, bool (*is_dropped) (const char *key),
+                            const struct policy_decision *like)
+{
+    struct oci_kv *kept = arena_calloc (d->a, d->config.n_annotations + 1, sizeof *kept);
+    size_t n = 0;
+
+    if (!kept)
+        return err_oom (d->e);
+    for (size_t i = 0; i < d->config.n_annotations; i++) {
+        const struct oci_kv *kv = &d->config.annotations[i];
+        struct policy_decision x = { .action = POLICY_TIGHTENED, .before = kv->value };
+
+        if (!is_dropped (kv->key)) {
+            kept[n++] = *kv;
+            continue;
+        }
+        x.path = arena_printf (d->a, "/annotations/%s", kv->key);
+        x.rule = like ? like->rule : NULL;
+        x.reason = like ? like->reason : NULL;
+        if (draft_note (d, &x) < 0)
+            return -d->e->code;
+    }
+    if (n < d->config.n_annotations) {
+        d->config.annotations = kept;
+        d->config.n_annotations = n;
+    }
+    return 0;
+}
+
 int draft_refuse (struct draft *d, const char *path, const char *before, const char *reason)
 {
     if (!reason)

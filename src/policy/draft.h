@@ -75,6 +75,10 @@ int draft_take_requests (struct draft *d);
  * tightening becomes a refusal where the policy says so. X's strings must live as long as the
  * arena; NULL as path is out of memory. */
 int draft_note (struct draft *d, const struct policy_decision *x);
+/* Takes away the annotations whose key IS_DROPPED; each is noted as LIKE, which gives the rule and
+ * the reason, or NULL for those of the rule that runs. */
+int draft_drop_annotations (struct draft *d, bool (*is_dropped) (const char *key),
+                            const struct policy_decision *like);
 int draft_refuse (struct draft *d, const char *path, const char *before, const char *reason);
 /* areas.c: one for each area of the config that no decision is about. */
 int draft_note_kept (struct draft *d);

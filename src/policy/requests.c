@@ -270,56 +270,24 @@ static bool is_result (const char *key)
 /* Nobody may speak for agentrt: the state's annotations are read as what it did. */
 static int drop_results (struct draft *d)
 {
-    struct oci_kv *kept = arena_calloc (d->a, d->config.n_annotations + 1, sizeof *kept);
-    size_t n = 0;
+    static const struct policy_decision like = { .rule = "annotations",
+                                                 .reason =
+                                                     "what agentrt did, not what is asked of it" };
 
-    if (!kept)
-        return err_oom (d->e);
-    for (size_t i = 0; i < d->config.n_annotations; i++) {
-        const struct oci_kv *kv = &d->config.annotations[i];
-        const struct policy_decision x = { .path = arena_printf (d->a, "/annotations/%s", kv->key),
-                                           .action = POLICY_TIGHTENED,
-                                           .before = kv->value,
-                                           .rule = "annotations",
-                                           .reason = "what agentrt did, not what is asked of it" };
+    return draft_drop_annotations (d, is_result, &like);
+}
 
-        if (!is_result (kv->key))
-            kept[n++] = *kv;
-        else if (draft_note (d, &x) < 0)
-            return -d->e->code;
-    }
-    if (n < d->config.n_annotations) {
-        d->config.annotations = kept;
-        d->config.n_annotations = n;
-    }
-    return 0;
+static bool is_harmful_property (const char *key)
+{
+    return str_has_prefix (key, UNITPROP_PREFIX) && !unitprop_is_harmless (key);
 }
 
 /* With the cgroup as the engine says, so is its unit: cgroup/ sets what is in its list. */
 int rule_cgroup_properties (struct draft *d)
 {
-    struct oci_kv *kept = arena_calloc (d->a, d->config.n_annotations + 1, sizeof *kept);
-    size_t n = 0;
-
-    if (!kept)
-        return err_oom (d->e);
-    for (size_t i = 0; i < d->config.n_annotations; i++) {
-        const struct oci_kv *kv = &d->config.annotations[i];
-        const struct policy_decision x = { .path = arena_printf (d->a, "/annotations/%s", kv->key),
-                                           .action = POLICY_TIGHTENED,
-                                           .before = kv->value };
-
-        if (d->doc.cgroup == OCI_CGROUP_ENGINE || !str_has_prefix (kv->key, UNITPROP_PREFIX) ||
-            unitprop_is_harmless (kv->key))
-            kept[n++] = *kv;
-        else if (draft_note (d, &x) < 0)
-            return -d->e->code;
-    }
-    if (n < d->config.n_annotations) {
-        d->config.annotations = kept;
-        d->config.n_annotations = n;
-    }
-    return 0;
+    if (d->doc.cgroup == OCI_CGROUP_ENGINE)
+        return 0;
+    return draft_drop_annotations (d, is_harmful_property, NULL);
 }
 
 /* `oci` gives everything that can be asked for, and takes a config as it is. */

@@ -122,32 +122,15 @@ int rule_identity_mounts (struct draft *d)
 }
 
 /* ---- groups ---- */
-static int drop_annotation (struct draft *d, size_t i)
+static bool keeps_groups (const char *key)
 {
-    struct oci_kv *kept = arena_calloc (d->a, d->config.n_annotations, sizeof *kept);
-    const struct oci_kv *gone = &d->config.annotations[i];
-    const struct policy_decision x = { .path = arena_printf (d->a, "/annotations/%s", gone->key),
-                                       .action = POLICY_TIGHTENED,
-                                       .before = gone->value };
-    size_t n = 0;
-
-    if (!kept)
-        return err_oom (d->e);
-    for (size_t k = 0; k < d->config.n_annotations; k++)
-        if (k != i)
-            kept[n++] = d->config.annotations[k];
-    d->config.annotations = kept;
-    d->config.n_annotations = n;
-    return draft_note (d, &x);
+    return strcmp (key, "run.oci.keep_original_groups") == 0;
 }
 
 /* crun's way to keep them. What they open is what the guard is about, by another door. */
 int rule_keep_groups (struct draft *d)
 {
-    for (size_t i = 0; d->doc.mounts->guard && i < d->config.n_annotations; i++)
-        if (strcmp (d->config.annotations[i].key, "run.oci.keep_original_groups") == 0)
-            return drop_annotation (d, i);
-    return 0;
+    return d->doc.mounts->guard ? draft_drop_annotations (d, keeps_groups, NULL) : 0;
 }
 
 /* ---- capabilities ---- */
