@@ -19,6 +19,13 @@ bool str_has_prefix (const char *s, const char *prefix)
     return strncmp (s, prefix, strlen (prefix)) == 0;
 }
 
+bool str_is_at_or_below (const char *path, const char *top)
+{
+    size_t n = strlen (top);
+
+    return strncmp (path, top, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
 bool str_is_id (const char *s)
 {
     static const char allowed[] =

@@ -6,6 +6,8 @@
 
 bool str_is_in (const char *s, const char *const *list); /* LIST ends with NULL */
 bool str_has_prefix (const char *s, const char *prefix);
+/* PATH is TOP or lies below it, both as they are written; TOP has no slash at its end. */
+bool str_is_at_or_below (const char *path, const char *top);
 
 /* A container id: 1 to 255 (NAME_MAX) characters of [A-Za-z0-9_+.-], not starting with '.' or
  * '-' (runc's set; crun refuses the leading dot too; a leading '-' would read as an option). */

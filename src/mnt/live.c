@@ -27,14 +27,6 @@ static int open_root (struct mnt *m, struct err *e)
 
 /* ---- what stays covered ---- */
 
-/* PATH is TOP or lies below it. */
-static bool is_at_or_below (const char *path, const char *top)
-{
-    size_t n = strlen (top);
-
-    return strncmp (path, top, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 /* What DEST is called once all its links are followed; whatever of it is not there yet has no
  * protected path in it. */
 static int true_path (const struct mnt *m, int procfs, const char *dest, char buf[PATH_MAX],
@@ -62,7 +54,7 @@ static int check_list (const char *path, const char *const *list, size_t n, cons
                        struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_at_or_below (path, list[i]) || is_at_or_below (list[i], path))
+        if (str_is_at_or_below (path, list[i]) || str_is_at_or_below (list[i], path))
             return err_set (e, EPERM, "refused: '%.150s' would lay %s open (%.150s)", path, list[i],
                             what);
     return 0;

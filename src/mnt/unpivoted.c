@@ -32,13 +32,6 @@ static char *revealing_point (char *line)
     return field;
 }
 
-static bool is_below (const char *path, const char *folder)
-{
-    size_t len = strlen (folder);
-
-    return strncmp (path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
 static size_t count_lines (const char *text)
 {
     size_t n = 0;
@@ -68,7 +61,7 @@ int unpivoted_find (const struct plan *p, struct arena *a, struct mnt_sources *r
     for (char *line = strtok_r (text, "\n", &save); line; line = strtok_r (NULL, "\n", &save)) {
         const char *point = revealing_point (line);
 
-        if (point && !is_below (point, p->rootfs))
+        if (point && !str_is_at_or_below (point, p->rootfs))
             points[n++] = point;
     }
     ret->revealing = points;

@@ -43,13 +43,6 @@ static bool is_new (const struct plan_mount *m, const char *fstype)
     return m->kind == MOUNT_NEW && strcmp (m->fstype, fstype) == 0;
 }
 
-static bool is_at_or_below (const char *path, const char *top)
-{
-    size_t n = strlen (top);
-
-    return strncmp (path, top, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 /* ---- the root ---- */
 int rule_rootfs_readonly (struct draft *d)
 {
@@ -357,7 +350,7 @@ static const char *const readonly_names[2] = { "ro", "rro" };
 static int sysfs (struct draft *d, size_t i, const struct plan_mount *m)
 {
     bool is_it =
-        is_new (m, "sysfs") || (m->kind == MOUNT_REMOUNT && is_at_or_below (m->dest, "/sys"));
+        is_new (m, "sysfs") || (m->kind == MOUNT_REMOUNT && str_is_at_or_below (m->dest, "/sys"));
 
     return is_it ? want_attr (d, i, m, MOUNT_ATTR_RDONLY, readonly_names) : 0;
 }
@@ -401,9 +394,9 @@ static int find_slot (struct draft *d, const char *place, size_t *ret)
             *ret = SIZE_MAX;
             return 0;
         }
-        if (m.kind != MOUNT_REMOUNT && is_at_or_below (place, m.dest))
+        if (m.kind != MOUNT_REMOUNT && str_is_at_or_below (place, m.dest))
             break;
-        if (is_at_or_below (m.dest, place))
+        if (str_is_at_or_below (m.dest, place))
             slot = i;
     }
     *ret = slot;
