@@ -1,5 +1,5 @@
 libagentrt_a_SOURCES += %D%/digest.c %D%/digest.h %D%/userns.c %D%/userns.h
-libagentrt_a_SOURCES += %D%/cleanup.h %D%/kernel.h %D%/fd.c %D%/fd.h %D%/log.c %D%/log.h \
+libagentrt_a_SOURCES += %D%/cleanup.h %D%/clock.c %D%/clock.h %D%/kernel.h %D%/fd.c %D%/fd.h %D%/log.c %D%/log.h \
 	%D%/num.c %D%/num.h %D%/signals.c %D%/signals.h %D%/str.c %D%/str.h
 
 check_PROGRAMS += tests/unit/test_base

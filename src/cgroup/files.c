@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "cgroup/internal.h"
 
@@ -63,22 +64,14 @@ int cgfile_mount (const struct cgroup_hierarchy *h, struct err *e)
     return TAKE_FD (fd);
 }
 
-static int64_t now_ms (void)
-{
-    struct timespec t;
-
-    (void)clock_gettime (CLOCK_MONOTONIC, &t); /* cannot fail on Linux */
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 int64_t deadline_in (int64_t ms)
 {
-    return now_ms () + ms;
+    return clock_ms () + ms;
 }
 
 bool deadline_is_over (int64_t deadline)
 {
-    return now_ms () >= deadline;
+    return clock_ms () >= deadline;
 }
 
 void sleep_ms (long ms)

@@ -3,10 +3,10 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cgroup/stats.h"
 #include "exec/run.h"
 
@@ -37,14 +37,6 @@ static int report (struct run *r, const struct container_events_options *o, cons
     }
     strbuf_adds (&line, "}\n");
     return line.failed ? err_oom (e) : o->report (&line, e);
-}
-
-static int64_t ms_now (void)
-{
-    struct timespec t = { 0 };
-
-    (void)clock_gettime (CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* Every kill counts once, however often we are woken up: a v1 eventfd also wakes up when the cgroup
@@ -80,13 +72,13 @@ static void take_alarm (const struct pollfd *oom, int64_t *look_until)
         (void)!read (oom->fd, text, sizeof (uint64_t));
     else
         (void)!pread (oom->fd, text, sizeof text, 0);
-    *look_until = ms_now () + KILL_PATIENCE_MS;
+    *look_until = clock_ms () + KILL_PATIENCE_MS;
 }
 
 /* Milliseconds to wait. */
 static int patience (int64_t due, int64_t look_until)
 {
-    int64_t now = ms_now ();
+    int64_t now = clock_ms ();
     int64_t left = due > now ? due - now : 0;
 
     if (now < look_until && left > KILL_LOOK_MS)
@@ -101,7 +93,7 @@ static int follow (struct run *r, const struct container_events_options *o, int 
     short events = 0;
     AUTO_FD oom = cgroup_oom_watch (&r->cgroup, &events, e);
     struct pollfd fds[] = { { .fd = pidfd, .events = POLLIN }, { .fd = oom, .events = events } };
-    int64_t due = ms_now () + o->interval_ms;
+    int64_t due = clock_ms () + o->interval_ms;
     int64_t look_until = 0;
     uint64_t seen = 0;
 
@@ -117,11 +109,11 @@ static int follow (struct run *r, const struct container_events_options *o, int 
             return -e->code;
         if (n > 0 && fds[0].revents)
             return 0;
-        if (ms_now () < due)
+        if (clock_ms () < due)
             continue;
         if (report (r, o, "stats", true, e) < 0)
             return -e->code;
-        due = ms_now () + o->interval_ms;
+        due = clock_ms () + o->interval_ms;
     }
 }
 

@@ -8,27 +8,19 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "exec/sync.h"
 
 /* From the end of a child's descriptors to its own. */
 #define END_TIMEOUT_MS 10000
 
-static int64_t us_now (void)
-{
-    struct timespec t = { 0 };
-
-    (void)clock_gettime (CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 void run_init (struct run *r, const struct container_env *env, struct arena *a)
 {
-    *r = (struct run){ .env = env, .arena = a, .begun = us_now () };
+    *r = (struct run){ .env = env, .arena = a, .begun = clock_us () };
     r->root_dir = r->bundle_dir = r->procfs = r->console = r->tty_parent = r->init_pidfd = -1;
     r->sync = r->sync_child = r->pidfd = r->gate_conn = r->signals = -1;
     r->network.fd = r->state.dir = r->state.root = -1;
@@ -218,7 +210,7 @@ static void tell_affinity (const struct run *r)
  * execve nothing is written but its last word. */
 static void tell_step (const struct run *r, const struct step *s)
 {
-    int64_t at = us_now () - r->begun;
+    int64_t at = clock_us () - r->begun;
     char text[192];
     const char *known;
 

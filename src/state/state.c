@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "state/gate.h"
@@ -57,25 +58,17 @@ static int require_linked (const struct state *s, struct err *e)
     return ours.st_dev == named.st_dev && ours.st_ino == named.st_ino ? 0 : not_there (e);
 }
 
-static int64_t ms_now (void)
-{
-    struct timespec ts = { 0 };
-
-    (void)clock_gettime (CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* Not a blocking flock: it has no deadline, and SIGALRM belongs to nobody here. */
 static int lock_within (struct state *s, int64_t ms, struct err *e)
 {
     const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000L };
-    int64_t deadline = ms_now () + ms;
+    int64_t deadline = clock_ms () + ms;
     int tries = 0;
 
     while (flock (s->dir, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR && !(errno == ENOLCK && tries++ < LOCK_TRIES))
             return err_sys (e, "lock container '%s'", s->id);
-        if (ms_now () >= deadline)
+        if (clock_ms () >= deadline)
             return err_set (e, ETIMEDOUT, "container '%s' is in use by another command since %d s",
                             s->id, (int)(ms / 1000));
         (void)nanosleep (&pause, NULL);

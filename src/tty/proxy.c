@@ -14,10 +14,10 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 
 #define BUFFER_SIZE 16384
@@ -297,19 +297,11 @@ static int poll_once (struct tty_proxy *p, int pidfd, int signal_fd, int timeout
     return n;
 }
 
-static int64_t now_ms (void)
-{
-    struct timespec ts = { 0 };
-
-    (void)clock_gettime (CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* What was read is written however long the reader takes, unless a signal says that it is
  * enough. */
 static int drain (struct tty_proxy *p, int signal_fd, struct err *e)
 {
-    int64_t until = now_ms () + DRAIN_MS;
+    int64_t until = clock_ms () + DRAIN_MS;
     struct happened h = { 0 };
     int n = 1;
 
@@ -317,7 +309,7 @@ static int drain (struct tty_proxy *p, int signal_fd, struct err *e)
     p->in.len = 0;
     while (n > 0 && !h.ending && (p->out.from >= 0 || p->out.len > 0)) {
         n = poll_once (p, -1, signal_fd, p->out.len > 0 ? -1 : DRAIN_IDLE_MS, &h);
-        if (now_ms () >= until)
+        if (clock_ms () >= until)
             p->out.from = -1;
     }
     return n < 0 ? err_sys (e, "poll") : 0;
