@@ -6,8 +6,6 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,10 +78,8 @@ static int require_running (struct run *r, struct err *e)
 /* Nobody of a container that shares the host's pid namespace writes this program. */
 static int protect (struct run *r, struct err *e)
 {
-    int result = run_need_procfs (r, e);
+    int result = run_seal (r, e);
 
-    if (result == 0 && !self_is_sealed (r->procfs))
-        result = self_seal (r->procfs, r->env->argv, e);
     return result < 0 ? result : self_hide (e);
 }
 

@@ -37,7 +37,7 @@ static const char *state_path (struct run *r, const char *name)
 }
 
 /* ---- what is not done ---- */
-static int require_possible (struct run *r, struct err *e)
+static int row_possible (struct run *r, struct err *e)
 {
     static const int runtime_hooks[] = { HOOK_PRESTART, HOOK_CREATE_RUNTIME };
     size_t n;
@@ -271,11 +271,6 @@ static void row_criu_undo (struct run *r)
         (void)waitid (P_PIDFD, (id_t)r->pidfd, &info, WEXITED); /* not a child of ours is fine */
     }
     unmount_root (r);
-}
-
-static int row_possible (struct run *r, struct err *e)
-{
-    return require_possible (r, e);
 }
 
 static int check_nothing (struct run *r, struct err *e)

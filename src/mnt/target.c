@@ -24,7 +24,7 @@ struct walk {
     unsigned int flags;
     int links;
     char done[PATH_MAX];
-    char todo[PATH_MAX];
+    char ahead[PATH_MAX];
 };
 
 static int too_long (struct err *e)
@@ -80,9 +80,9 @@ static int follow (struct walk *w, int link, struct err *e)
                         w->links > MAX_LINKS ? "are too many symbolic links"
                                              : "is a symbolic link");
     text[len] = '\0';
-    memcpy (rest, w->todo, sizeof rest);
-    n = snprintf (w->todo, sizeof w->todo, "%s/%s", text, rest);
-    if (n < 0 || (size_t)n >= sizeof w->todo)
+    memcpy (rest, w->ahead, sizeof rest);
+    n = snprintf (w->ahead, sizeof w->ahead, "%s/%s", text, rest);
+    if (n < 0 || (size_t)n >= sizeof w->ahead)
         return too_long (e);
     if (text[0] != '/')
         return 0;
@@ -119,20 +119,20 @@ static int open_or_make (struct walk *w, const char *name, bool folder, struct e
 /* Cuts the first component of what is left into NAME. False: nothing is left. */
 static bool next_name (struct walk *w, char name[NAME_MAX + 2])
 {
-    size_t skip = strspn (w->todo, "/");
-    size_t len = strcspn (w->todo + skip, "/");
+    size_t skip = strspn (w->ahead, "/");
+    size_t len = strcspn (w->ahead + skip, "/");
     size_t copy = len > NAME_MAX + 1 ? NAME_MAX + 1 : len; /* the kernel then says ENAMETOOLONG */
 
-    memcpy (name, w->todo + skip, copy);
+    memcpy (name, w->ahead + skip, copy);
     name[copy] = '\0';
-    memmove (w->todo, w->todo + skip + len, strlen (w->todo + skip + len) + 1);
+    memmove (w->ahead, w->ahead + skip + len, strlen (w->ahead + skip + len) + 1);
     return len > 0;
 }
 
 /* One component. *RET is set when it was the last one. */
 static int step (struct walk *w, const char *name, int *ret, struct err *e)
 {
-    bool last = w->todo[strspn (w->todo, "/")] == '\0';
+    bool last = w->ahead[strspn (w->ahead, "/")] == '\0';
     AUTO_FD fd = -1;
     struct stat st;
 
@@ -173,9 +173,9 @@ static int make_path (int root, const char *path, unsigned int flags, struct err
     struct walk w = { .root = root, .cur = -1, .flags = flags };
     int fd;
 
-    if (strlen (path) >= sizeof w.todo)
+    if (strlen (path) >= sizeof w.ahead)
         return too_long (e);
-    (void)strcpy (w.todo, path);
+    (void)strcpy (w.ahead, path);
     fd = walk (&w, e);
     cleanup_fd (&w.cur);
     return fd;
