@@ -67,24 +67,18 @@ static int add_mounts (struct run *r, struct criu_args *args, struct err *e)
     return 0;
 }
 
-/* Namespaces that others made are not part of the container. */
 static int add_namespaces (struct run *r, struct criu_args *args, struct err *e)
 {
-    static const struct {
-        enum plan_ns_kind kind;
-        const char *name, *key;
-    } outside[] = { { NS_NET, "net", "extRootNetNS" }, { NS_PID, "pid", "extRootPidNS" } };
-
-    for (size_t i = 0; i < ARRAY_LEN (outside); i++) {
-        const struct plan_ns *ns = &r->plan.ns[outside[i].kind];
+    for (size_t i = 0; i < CRIU_OUTSIDE; i++) {
+        const struct plan_ns *ns = &r->plan.ns[criu_outside[i].kind];
         struct stat st;
 
         if (ns->mode != NS_JOIN)
             continue;
         if (stat (ns->path, &st) < 0)
             return err_sys (e, "look at '%s'", ns->path);
-        criu_add (args, "--external=%s[%llu]:%s", outside[i].name, (unsigned long long)st.st_ino,
-                  outside[i].key);
+        criu_add (args, "--external=%s[%llu]:%s", criu_outside[i].name,
+                  (unsigned long long)st.st_ino, criu_outside[i].key);
     }
     return 0;
 }
@@ -151,7 +145,7 @@ static int dump (struct run *r, const struct container_criu_options *o, struct e
     if (criu_begin (r, o->pre_dump ? "pre-dump" : "dump", o, &args, &c.log, e) < 0 ||
         add_dump (r, o, &args, e) < 0)
         return -e->code;
-    if (!o->pre_dump && write_descriptors (r, o->image_path ?: "checkpoint", e) < 0)
+    if (!o->pre_dump && write_descriptors (r, criu_images (o), e) < 0)
         return -e->code;
     return criu_run (r, &args, &c, e);
 }

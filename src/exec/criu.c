@@ -144,10 +144,18 @@ static int add_empty (struct criu_args *args, const char *const *list, struct er
     return 0;
 }
 
+const char *criu_images (const struct container_criu_options *o)
+{
+    return o->image_path ?: "checkpoint";
+}
+
+const struct criu_outside criu_outside[CRIU_OUTSIDE] = { { NS_NET, "net", "extRootNetNS" },
+                                                         { NS_PID, "pid", "extRootPidNS" } };
+
 int criu_begin (struct run *r, const char *verb, const struct container_criu_options *o,
                 struct criu_args *args, const char **ret_log, struct err *e)
 {
-    const char *images = o->image_path ?: "checkpoint";
+    const char *images = criu_images (o);
     const char *work = o->work_path ?: images;
     const char *program = NULL;
 

@@ -20,6 +20,16 @@ struct criu_args {
 void criu_add (struct criu_args *args, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
 
+/* The folder of the files, as asked for. */
+const char *criu_images (const struct container_criu_options *o);
+
+/* Namespaces that others made are not part of the container: criu knows them by a key. */
+#define CRIU_OUTSIDE 2
+extern const struct criu_outside {
+    enum plan_ns_kind kind;
+    const char *name, *key;
+} criu_outside[CRIU_OUTSIDE];
+
 /* Begins ARGS with VERB and what dump and restore share: folders, log, what O asks for. *RET_LOG is
  * the path of the log. The folders are made. */
 int criu_begin (struct run *r, const char *verb, const struct container_criu_options *o,

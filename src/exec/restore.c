@@ -176,15 +176,11 @@ static int add_streams (struct run *r, const char *images, struct criu_args *arg
 }
 
 /* Namespaces of others; those of the container come from the files. FDS: to be handed on. */
-static int add_namespaces (struct run *r, struct criu_args *args, int fds[2], struct err *e)
+static int add_namespaces (struct run *r, struct criu_args *args, int fds[CRIU_OUTSIDE],
+                           struct err *e)
 {
-    static const struct {
-        enum plan_ns_kind kind;
-        const char *key;
-    } outside[] = { { NS_NET, "extRootNetNS" }, { NS_PID, "extRootPidNS" } };
-
-    for (size_t i = 0; i < ARRAY_LEN (outside); i++) {
-        const struct plan_ns *ns = &r->plan.ns[outside[i].kind];
+    for (size_t i = 0; i < CRIU_OUTSIDE; i++) {
+        const struct plan_ns *ns = &r->plan.ns[criu_outside[i].kind];
 
         fds[i] = -1;
         if (ns->mode != NS_JOIN)
@@ -192,7 +188,7 @@ static int add_namespaces (struct run *r, struct criu_args *args, int fds[2], st
         fds[i] = fd_open (AT_FDCWD, ns->path, O_RDONLY, FD_HOST, e);
         if (fds[i] < 0)
             return fds[i];
-        criu_add (args, "--inherit-fd=fd[%d]:%s", fds[i], outside[i].key);
+        criu_add (args, "--inherit-fd=fd[%d]:%s", fds[i], criu_outside[i].key);
     }
     return 0;
 }
@@ -215,7 +211,7 @@ static int adopt (struct run *r, struct err *e)
 
 static int call (struct run *r, struct criu_args *args, const char *log, struct err *e)
 {
-    int fds[2] = { -1, -1 };
+    int fds[CRIU_OUTSIDE] = { -1, -1 };
     struct criu_call c = { .log = log, .enter = true, .keep = fds, .n_keep = ARRAY_LEN (fds) };
     int result = add_namespaces (r, args, fds, e);
 
@@ -240,8 +236,8 @@ static int row_criu (struct run *r, struct err *e)
     if (!root || !pid)
         return err_oom (e);
     if (criu_begin (r, "restore", r->criu, &args, &log, e) < 0 ||
-        add_streams (r, r->criu->image_path ?: "checkpoint", &args, e) < 0 ||
-        make_places (r, e) < 0 || mount_root (r, e) < 0)
+        add_streams (r, criu_images (r->criu), &args, e) < 0 || make_places (r, e) < 0 ||
+        mount_root (r, e) < 0)
         return -e->code;
     criu_add (&args, "--restore-detached");
     criu_add (&args, "--restore-sibling");
